@@ -313,6 +313,10 @@ pub const FACTS: &[Fact] = &[
     fact("spawn_share", SHARE, "Time in starting processes, as a share of the time of all ranks."),
     fact("spawn_cost", SECONDS, "Mean time of a rank in it."),
     fact("spawn_sum", SECONDS, "Time of all ranks together in it."),
+    fact("spawn_who", TEXT, "The rank that started most processes, as far as ranks tell."),
+    fact("spawn_worlds", COUNT, "How often it started processes."),
+    fact("spawn_program", TEXT, "The program that it started last."),
+    fact("spawn_where", TEXT, "Where in the source it started them, a sentence."),
     fact(
         "poll_share",
         SHARE,

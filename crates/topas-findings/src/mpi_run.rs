@@ -326,6 +326,7 @@ fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         |class, _| matches!(class, FunctionClass::Spawn),
         facts,
     );
+    spawned(profile, facts);
     let polls = class(
         profile,
         ["poll_share", "poll_cost", "poll_sum"],
@@ -336,6 +337,18 @@ fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         let calls: u128 = polls.iter().map(|of| of.calls).sum();
         facts.number("poll_rate", calls as f64 / ranks / wall);
     }
+}
+
+/// The rank that started most processes, and what it started.
+fn spawned(profile: &MpiProfile, facts: &mut FactValues) {
+    let processes = |rank: &&topas_mpi_data::MpiRank| -> u64 {
+        rank.started.iter().map(|start| u64::from(start.ranks)).sum()
+    };
+    let Some(rank) = profile.ranks.iter().max_by_key(processes) else { return };
+    let Some(last) = rank.started.last() else { return };
+    facts.text("spawn_who", format!("rank {}", rank.rank));
+    facts.number("spawn_worlds", rank.started.len() as f64);
+    facts.text("spawn_program", String::from_utf8_lossy(&last.command));
 }
 
 /// How even the time outside MPI is.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 use topas_format::civil::Civil;
 use topas_mpi_profile::layout::{Moment, Traffic as Moved};
-use topas_mpi_profile::lines::{self, End, Head, Lines, Of};
+use topas_mpi_profile::lines::{self, End, Head, Lines, Of, SpawnedWorld};
 use topas_mpi_profile::sums::TickLength;
 
 use super::live::{FoundSpool, facts, look, same_launch, sum};
@@ -202,6 +202,8 @@ impl LeftLaunch {
                         to.sizes_of(number.0.into(), way, bins);
                     }
                 }
+                let header = &found.spool.header;
+                to.started(&header.worlds, &header.began, &rank.tick);
                 for (blamed, peer) in &rank.blamed {
                     to.blamed(*blamed, peer, &rank.tick);
                 }
@@ -271,6 +273,7 @@ impl LeftLaunch {
             mpi: text(&header.mpi),
             end,
             rank: (of == Of::Rank).then_some((header.rank, header.pid)),
+            spawned: SpawnedWorld::of(header),
             counters: &header.counters,
         };
         let mut all = Vec::new();

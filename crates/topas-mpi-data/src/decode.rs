@@ -6,7 +6,8 @@ use std::mem::{offset_of, size_of};
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     Beside, Block, CallPath, Communicator, Header, Moment, Partner, Partners, PathModule,
-    PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
+    PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits, WorldStart,
+    Worlds,
 };
 use topas_trace::RingHead;
 
@@ -56,8 +57,10 @@ structures! {
         magic version functions table state code uid pid rank ranks level languages flags used
         blocks life first_block began initialized latest paused paused_since own_ticks
         call_cost process_began counters id host user exe job step part mpi switches subtotals
-        comm_world missed waits size
+        comm_world missed waits size worlds
     }
+    WorldStart { command ranks function path began ended }
+    Worlds { name parent parent_rank spawned count lost started }
     Communicator { name size maker kind made }
     Row { calls ticks longest count sends sent receives received }
     Beside { sent received flags }

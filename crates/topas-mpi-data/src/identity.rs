@@ -2,7 +2,7 @@
 
 use topas_format::civil::Civil;
 use topas_mpi_profile::layout::{Header, RankState, flag};
-use topas_mpi_profile::lines::{LANGUAGE_WORDS, MISSED_WORDS};
+use topas_mpi_profile::lines::{LANGUAGE_WORDS, MISSED_WORDS, SpawnedWorld};
 
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineNumber, Routines};
@@ -35,6 +35,7 @@ pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> MpiRecordFacts 
         level: LEVELS.get(header.level as usize).copied(),
         missed: missed(header, header.flags),
         switches: switches(&header.switches),
+        spawned: SpawnedWorld::of(header),
     }
 }
 

@@ -156,6 +156,7 @@ impl LaunchRecords {
                 ending: record.facts.ending,
                 missed: record.facts.missed,
                 sums: record.sums,
+                started: record.started,
             })
         });
         Some(MpiProfile {
@@ -193,6 +194,7 @@ impl MpiRecordFacts {
                 self.switches.push(switch.clone());
             }
         }
+        self.spawned = self.spawned.or(other.spawned);
         self.profiling_interface |= other.profiling_interface;
         self.level = self.level.max(other.level);
         if other.epoch > self.epoch {

@@ -36,6 +36,7 @@ mod timeline;
 mod trace;
 mod trace_left;
 mod waits;
+mod worlds;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
@@ -68,6 +69,7 @@ pub use timeline::{
     CallPlace, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum, TIME_CLASSES,
     TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineProcess, TimelineRow, TimelineSlice,
 };
+pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
@@ -75,3 +77,4 @@ pub use trace::{
     trace_files,
 };
 pub use waits::{Blame, RoutineWaits, WaitFigures};
+pub use worlds::{StartedWorld, WorldLink, world_links};

@@ -153,6 +153,8 @@ pub struct LaunchPaths {
     pub modules: Vec<PathModule>,
     /// Paths
     pub paths: Vec<LaunchPath>,
+    /// Hashes of paths by rank and by the number that it has there
+    numbered: HashMap<(u32, u32), u64>,
 }
 
 /// What tells two paths of a launch apart.
@@ -220,7 +222,13 @@ impl LaunchPaths {
         for path in &mut launch.paths {
             path.partners = partners.remove(&path.id).unwrap_or_default();
         }
+        launch.numbered = numbers_of;
         counted.then_some(launch)
+    }
+
+    /// The path that has this number in a rank.
+    pub fn numbered(&self, rank: u32, number: u32) -> Option<&LaunchPath> {
+        self.path(*self.numbered.get(&(rank, number))?)
     }
 
     /// The path of this hash.

@@ -2,10 +2,12 @@
 
 use topas_data::RunRecord;
 use topas_format::civil::{Date, Time};
+use topas_mpi_profile::lines::SpawnedWorld;
 
 use super::rank::Inside;
 use super::routine::Routines;
 use super::sums::MpiSums;
+use super::worlds::StartedWorld;
 
 /// How a rank ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,6 +100,8 @@ pub struct MpiRecordFacts {
     /// Environment switches of the MPI: name and value; None for a value that may have been a path
     /// or a name, and was not told
     pub switches: Vec<(Box<str>, Option<Box<str>>)>,
+    /// What started its world, if ranks of another world did
+    pub spawned: Option<SpawnedWorld>,
 }
 
 impl MpiRecordFacts {
@@ -123,6 +127,7 @@ impl MpiRecordFacts {
             level: None,
             missed: Vec::new(),
             switches: Vec::new(),
+            spawned: None,
         }
     }
 }
@@ -142,6 +147,8 @@ pub struct MpiRank {
     pub missed: Vec<Box<str>>,
     /// What it counted
     pub sums: MpiSums,
+    /// Worlds that it started, in the order of its calls
+    pub started: Vec<StartedWorld>,
 }
 
 /// What stood in the counters when the program asked for it.
@@ -225,6 +232,7 @@ impl MpiProfile {
                     ending: None,
                     missed: Vec::new(),
                     sums: subtotal.sums.clone(),
+                    started: Vec::new(),
                 })
             })
             .collect();

@@ -19,6 +19,7 @@ use super::spool::{Spool, SpoolError, text};
 use super::spool_paths;
 use super::sums::{Communicator, Counter, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums};
 use super::waits;
+use super::worlds::StartedWorld;
 
 /// Most peers of all threads that are believed: the tables of many threads may be the same hole.
 const MOST_PEERS: usize = 1 << 26;
@@ -177,6 +178,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         ending: Some(identity::ending(spool, running)),
         missed: identity::missed(header, sums.flags),
         sums: shown,
+        started: StartedWorld::of(header, &tick),
     };
     let ended = header
         .began

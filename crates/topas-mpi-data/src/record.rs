@@ -15,6 +15,7 @@ use super::sums::{
     Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums,
 };
 use super::waits::Blame;
+use super::worlds::StartedWorld;
 
 /// A record: the lines that tell one sum.
 #[derive(Clone, Debug)]
@@ -26,6 +27,7 @@ pub(super) struct MpiRecord {
     pub(super) rank: Option<u32>,
     pub(super) pid: Option<u32>,
     pub(super) sums: MpiSums,
+    pub(super) started: Vec<StartedWorld>,
     /// Lines of it that are missing
     pub(super) lost: u32,
 }
@@ -160,6 +162,7 @@ fn is_believable(token: &Token<'_>) -> bool {
                 && told.slack.iter().all(|classes| fits(classes))
         }
         Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
+        Token::Spawned(_) | Token::Started(_) => true,
         Token::Waits { waits, .. } => {
             waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
@@ -218,6 +221,7 @@ impl MpiRecord {
             rank: None,
             pid: None,
             sums: MpiSums::default(),
+            started: Vec::new(),
             lost: 0,
         }
     }
@@ -226,6 +230,8 @@ impl MpiRecord {
         let MpiRecord { facts, sums, .. } = self;
         match token {
             Token::Fact(key, value) => self.fact(key, value),
+            Token::Spawned(world) => facts.spawned = Some(world),
+            Token::Started(told) => self.started.push(StartedWorld::of_token(&told, routines)),
             Token::Routine(told) => {
                 let name = String::from_utf8_lossy(told.name);
                 let number = match told.number.and_then(|number| u16::try_from(number).ok()) {

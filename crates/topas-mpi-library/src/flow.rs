@@ -16,6 +16,7 @@ mod object;
 mod peers;
 pub mod plan;
 mod rare;
+mod spawned;
 pub mod waits;
 
 use topas_format::env::is_yes;
@@ -450,6 +451,7 @@ pub fn begin() {
     let ask = |function| library::ask(function, library.comm_world).map(i32::cast_unsigned);
     header.rank = ask(number::COMM_RANK).unwrap_or(header.rank);
     header.ranks = ask(number::COMM_SIZE).unwrap_or(header.ranks);
+    spawned::begin(library, header);
     if let Some(level) = library::provided()
         && let Some(level) = library.abi.thread_levels.iter().position(|known| *known == level)
     {

@@ -3,7 +3,8 @@
 use topas_format::env::is_off;
 use topas_format::field::Mode;
 use topas_format::out::Out;
-use topas_launch::hash::spread;
+use topas_format::text::Cursor;
+use topas_launch::hash::{Fnv, spread};
 use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Rank, Var, Vars, find, job};
 use topas_mpi_profile::layout::Header;
@@ -80,6 +81,7 @@ pub fn describe(header: &mut Header, room: &mut Workspace) {
     // The second of its texts: the node's name.
     let host = uname.get(65..).unwrap_or_default();
     keep(&mut header.host, topas_mpi_profile::lines::text(host));
+    worlds(&vars, header);
     switches::note(header);
     if let Some(kept) = kept() {
         kept.batch = job::mode(&vars) == Mode::Batch;
@@ -96,5 +98,26 @@ pub fn describe(header: &mut Header, room: &mut Workspace) {
         }
         let line = kernel::load(c"/proc/self/cmdline", &mut room.file);
         keep(&mut kept.command, topas_mpi_profile::lines::text(line));
+    }
+}
+
+/// Notes the launcher's names of this world, and of that which may have started it. Only Open MPI tells
+/// the latter, as `NAME.RANK:TAG`, and only up to version 4 by the same name, which is a number.
+fn worlds(vars: &Vars<'_>, header: &mut Header) {
+    // Names come again in other launches.
+    let launch = Fnv::new().with(vars.text(Var::OmpiTransports)).with(b" ");
+    let own = vars.text(Var::PmixNamespace);
+    if own.is_empty() || !own.iter().all(u8::is_ascii_digit) {
+        return;
+    }
+    header.worlds.name = launch.with(own).value();
+    let mut port = Cursor::new(sys::variable(c"OMPI_PARENT_PORT").unwrap_or_default());
+    let name = port.until(b'.');
+    if !name.is_empty() {
+        header.worlds.parent = launch.with(name).value();
+        let digits = port.rest.iter().take_while(|byte| byte.is_ascii_digit());
+        header.worlds.parent_rank = digits.fold(0, |rank: u32, digit| {
+            rank.wrapping_mul(10).wrapping_add(u32::from(digit.wrapping_sub(b'0')))
+        });
     }
 }

@@ -9,7 +9,7 @@ use topas_format::target::{self, TargetKind};
 use topas_format::text::{Cursor, trim};
 use topas_mpi_profile::figure::{Also, figure};
 use topas_mpi_profile::layout::{Block, Header, Row};
-use topas_mpi_profile::lines::{End, Facts, Head, Lines, Of, text};
+use topas_mpi_profile::lines::{End, Facts, Head, Lines, Of, SpawnedWorld, text};
 use topas_mpi_profile::routine;
 use topas_mpi_profile::sums::{Sums, TickLength, histogram};
 use topas_node::log::{TAG, write_to};
@@ -78,6 +78,7 @@ impl ProfileRecord<'_> {
             mpi: text(&header.mpi),
             end: if self.subtotal == 0 { End::Finalize } else { End::Running },
             rank: (self.of == Of::Rank).then_some((header.rank, header.pid)),
+            spawned: SpawnedWorld::of(header),
             counters: &header.counters,
         }
     }
@@ -121,6 +122,7 @@ pub fn open_own(record: &ProfileRecord<'_>, file: File, path: &mut [u8]) -> Opti
 /// What only the rank itself has: message sizes by function, communicators, peers.
 fn details(lines: &mut Lines<'_>, header: &Header) {
     let tick = TickLength::of(header);
+    lines.started(&header.worlds, &header.began, &tick);
     blamed(lines, header, &tick);
     for block in spool::blocks() {
         for (number, beside) in block.beside.iter().enumerate() {

@@ -37,6 +37,7 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("rank", Kept),
     // With the node and the time it leads to the entries of a process accounting.
     ("pid", LeftOut),
+    ("spawned", Kept),
     ("ranks", Kept),
     ("wall", Kept),
     ("wallmax", Kept),
@@ -68,6 +69,8 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("m", LeftOut),
     ("k", LeftOut),
     ("q", LeftOut),
+    // The name of a program.
+    ("s", LeftOut),
     ("c", Communicator),
     // Variables and their values may name people.
     ("e", LeftOut),

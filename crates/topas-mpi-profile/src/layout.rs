@@ -19,18 +19,20 @@ pub use waits::{WAIT_ROWS, WaitPeer, WaitRow, WaitTicks, Waits};
 
 mod partners;
 mod paths;
+mod worlds;
 
 pub use partners::{PARTNERS, Partner, Partners, SLACKS, slack_class};
 pub use paths::{
     CallPath, OFFSET_BITS, PATH_DEPTH, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
     PathTable,
 };
+pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.
@@ -245,6 +247,8 @@ pub struct Header {
     pub waits: u64,
     /// Bytes of the file, with its holes
     pub size: u64,
+    /// What is known of worlds beside that of the rank
+    pub worlds: Worlds,
 }
 
 /// Kinds of objects in the table of communicators: [`Communicator::kind`].

@@ -17,8 +17,11 @@ use crate::routine::{Applies, SizeClass, applies, columns, name};
 use crate::sums::{RoutineSums, Sums, TickLength, WaitedSums};
 
 mod paths;
+mod worlds;
 
 pub use paths::PATH_END_LETTERS;
+use paths::hex;
+pub use worlds::SpawnedWorld;
 
 /// The third word of each line.
 pub const WORD: &[u8] = b"topas-mpi";
@@ -133,6 +136,8 @@ pub struct Facts<'a> {
     pub end: End,
     /// Rank in the world and process, of one rank
     pub rank: Option<(u32, u32)>,
+    /// What started the world, if other ranks did
+    pub spawned: Option<SpawnedWorld>,
     /// Names of hardware counters, each ended by a NUL or its room
     pub counters: &'a [[u8; 32]; COUNTERS],
 }
@@ -326,6 +331,9 @@ impl Lines<'_> {
         if let Some((rank, pid)) = facts.rank {
             self.number(b"rank", rank.into());
             self.number(b"pid", pid.into());
+        }
+        if let Some(world) = &facts.spawned {
+            self.spawned(world);
         }
         self.number(b"ranks", sums.ranks.into());
         self.time(b"wall", sums.wall);

@@ -6,13 +6,16 @@ use topas_format::escape::Name;
 use topas_format::text::Cursor;
 
 use crate::layout::{BINS, WAITED, object_kind};
-use crate::lines::{Amount, Of, VERSION, WAITED_WORDS, WORD};
+use crate::lines::{Amount, Of, SpawnedWorld, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
 use crate::sums::{WaitSums, WaitedSums};
 
 mod paths;
+mod worlds;
 
 pub use paths::{PartnerToken, PathToken};
+pub use worlds::StartedWorldToken;
+use worlds::hex;
 
 /// Why a line is none of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +221,10 @@ pub enum Token<'a> {
     Path(PathToken<'a>),
     /// `q=`
     Partner(PartnerToken),
+    /// `spawned=`
+    Spawned(SpawnedWorld),
+    /// `s=`
+    Started(StartedWorldToken<'a>),
     /// `ci.` and `co.`
     Counter {
         /// Name of the counter
@@ -412,6 +419,8 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
         },
         b"k" => Token::Path(PathToken::read(&mut fields)?),
         b"q" => Token::Partner(PartnerToken::read(&mut fields)?),
+        b"spawned" => Token::Spawned(SpawnedWorld::read(&mut fields)?),
+        b"s" => Token::Started(StartedWorldToken::read(&mut fields)?),
         [b'c', way @ (b'i' | b'o'), b'.', name @ ..] => Token::Counter {
             name: Name::from_token(name),
             inside: *way == b'i',

@@ -7,9 +7,9 @@ use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::object_kind;
 use topas_mpi_profile::layout::{
     BINS, COUNTERS, CallPath, FUNCTIONS, PATH_MODULES, PATHS, Partner, PathModule, PathTable, Peer,
-    ROW_MISSED, WaitPeer, WaitTicks, flag,
+    ROW_MISSED, WORLD_STARTS, WaitPeer, WaitTicks, WorldStart, Worlds, flag,
 };
-use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
+use topas_mpi_profile::lines::{End, Facts, Head, Of, SpawnedWorld, amounts, record};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
 use topas_mpi_profile::routine::{SizeClass, by_number, name as routine_name};
 use topas_mpi_profile::sums::{RoutineSums, Sums, WaitSums, WaitedSums};
@@ -83,6 +83,7 @@ fn facts<'a>(host: &'a [u8], rank: Option<(u32, u32)>) -> Facts<'a> {
         mpi: b"openmpi:4.1.4",
         end: End::Abort(-3),
         rank,
+        spawned: None,
         counters: &COUNTER_NAMES,
     }
 }
@@ -236,7 +237,24 @@ fn every_key_that_is_written_has_its_export() {
     sums.waits[0].unsure = WaitedSums { calls: 1, nanoseconds: 1 };
     let mut counters = COUNTER_NAMES;
     counters[0][..3].copy_from_slice(b"CYC");
-    let facts = Facts { step: b"0", counters: &counters, ..facts(b"n1", Some((0, 4711))) };
+    let world = SpawnedWorld { began: 1, parent: Some((u64::MAX, 3)) };
+    let facts = Facts {
+        step: b"0",
+        counters: &counters,
+        spawned: Some(world),
+        ..facts(b"n1", Some((0, 4711)))
+    };
+    let start =
+        WorldStart { command: [b'x'; 48], ranks: 2, function: 1, path: 0, began: 2, ended: 4 };
+    let worlds = Worlds {
+        name: 7,
+        parent: 0,
+        parent_rank: 0,
+        spawned: 0,
+        count: 1,
+        lost: 0,
+        started: [start; WORLD_STARTS],
+    };
     let tick = topas_mpi_profile::sums::TickLength::between(
         &Default::default(),
         &topas_mpi_profile::layout::Moment { ticks: 2, monotonic: 1, realtime: 0 },
@@ -258,9 +276,15 @@ fn every_key_that_is_written_has_its_export() {
             lines.communicator(b"World", object_kind::COMM, 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);
+            lines.started(&worlds, &Default::default(), &tick);
         },
         &mut |line| text.extend_from_slice(line),
     );
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let back: Vec<Token<'_>> =
+        lines.flat_map(|line| Line::parse(line).unwrap().tokens().map(Result::unwrap)).collect();
+    assert!(back.contains(&Token::Spawned(world)));
+    assert!(back.iter().any(|token| matches!(token, Token::Started(told) if told.world == 7)));
     let text = String::from_utf8(text).unwrap();
     let mut written: Vec<&str> = text
         .split_ascii_whitespace()

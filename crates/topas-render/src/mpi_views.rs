@@ -28,6 +28,7 @@ mod sizes;
 mod switches;
 mod waiting;
 mod waits;
+mod worlds;
 
 use topas_mpi_data::{Calibration, MpiProfile};
 
@@ -46,6 +47,7 @@ pub use routines::{RoutineTime, ShownRoutines};
 pub(crate) use routines::{
     UNCALIBRATED, language_words, mpi_share_words, overhead_words, seconds_and_hours,
 };
+pub use worlds::{WorldViews, started_by};
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,8 @@ pub struct Views<'v> {
     pub processors: Option<u64>,
     /// Call paths, if they are to be shown and were counted
     pub paths: Option<PathViews>,
+    /// What the launch has to do with other worlds
+    pub worlds: WorldViews,
     /// The order of rows, and how many are shown
     pub order: MpiOrder,
     /// What the terminal can show

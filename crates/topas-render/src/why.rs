@@ -30,7 +30,31 @@ pub struct SearchedRun {
     pub has_profile: bool,
     /// An event log was read
     pub has_log: bool,
+    /// What started the world of the run, if ranks of another world did: a sentence
+    pub origin: Option<String>,
+    /// Worlds that its ranks started, and those that they started, in the order of the calls
+    pub worlds: Vec<SearchedWorld>,
 }
+
+/// A world of spawned processes.
+#[derive(Clone, Debug, Default)]
+pub struct SearchedWorld {
+    /// The world itself
+    pub run: SearchedRun,
+    /// Its number: the run has 1
+    pub number: usize,
+    /// The world whose rank started it
+    pub parent: usize,
+    /// That rank
+    pub rank: u32,
+    /// The routine, and from where it was called
+    pub call: String,
+    /// What was found in it
+    pub search: BottleneckSearch,
+}
+
+/// Worlds that are told to people.
+const WORLDS: usize = 5;
 
 /// What has to be run to know more.
 fn ask(source: FactSource) -> &'static str {
@@ -82,6 +106,10 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         duration(run.wall),
         named(&run.id)
     );
+    if let Some(origin) = &run.origin {
+        out += &paragraph(origin, columns);
+        out.push('\n');
+    }
     for (number, finding) in (1..).zip(&search.findings) {
         let line = format!("{number}. {}", title(finding));
         out += &(hanging(&line, columns, INDENT).trim_end().to_owned() + "\n");
@@ -115,6 +143,46 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
             out += &paragraph(&line, columns);
         }
     }
+    out + &worlds(run, columns)
+}
+
+/// The worlds that a run started, with what was found in each.
+fn worlds(run: &SearchedRun, columns: usize) -> String {
+    let mut out = String::new();
+    for world in run.worlds.iter().take(WORLDS) {
+        let SearchedRun { exe, pes, wall, id, .. } = &world.run;
+        let line = format!(
+            "World {}: {}, {pes} PEs, {} of wall clock time, launch {}, started by rank {}{} by {}.",
+            world.number,
+            named(exe),
+            duration(*wall),
+            named(id),
+            world.rank,
+            if world.parent == 1 { String::new() } else { format!(" of world {}", world.parent) },
+            world.call,
+        );
+        out += &format!("\n{}", hanging(&line, columns, INDENT).trim_end());
+        out.push('\n');
+        let columns = columns.saturating_sub(INDENT);
+        let mut text = found(&world.search, columns);
+        for unsure in &world.search.unsure {
+            let line = format!("May be: {}. {}", title(unsure), words(&unsure.sentence));
+            text += &paragraph(&line, columns);
+        }
+        if text.is_empty() {
+            text = paragraph("Nothing was found that costs it time.", columns);
+        }
+        for line in text.lines() {
+            out += &format!("{:INDENT$}{line}\n", "");
+        }
+    }
+    if run.worlds.len() > WORLDS {
+        let line = format!(
+            "{} more worlds were started: --json tells all of them, --launch ID searches one.",
+            run.worlds.len() - WORLDS
+        );
+        out += &format!("\n{}", paragraph(&line, columns));
+    }
     out
 }
 
@@ -139,5 +207,13 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
         "nothing": search.nothing.as_ref().map(json),
         "ruled_out": search.ruled_out,
         "unknown": unknown,
+        "worlds": run.worlds.iter().map(world).collect::<Vec<_>>(),
     })
+}
+
+fn world(world: &SearchedWorld) -> Value {
+    let mut one = value(&world.run, &world.search);
+    one["number"] = world.number.into();
+    one["started"] = object!({ "world": world.parent, "rank": world.rank, "call": world.call });
+    one
 }

@@ -408,7 +408,8 @@ pub mod tests {
             (of.calls, of.time) = (5, mpi * second);
             total.add(&sums);
             let host = (*b"n1").into();
-            ranks.push(MpiRank { rank, pid: None, host, ending: None, missed: Vec::new(), sums });
+            let (missed, started) = Default::default();
+            ranks.push(MpiRank { rank, pid: None, host, ending: None, missed, sums, started });
             let peer = (rank == 0).then_some(NowPeer { rank: 1, of_world: true });
             inside.push((rank, Inside { routine: number, peer, time: Some(now * 1_000_000_000) }));
         }

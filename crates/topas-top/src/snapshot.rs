@@ -257,6 +257,7 @@ fn add(profile: &mut MpiProfile, line: &RankLine) {
     }
     profile.total.add(&sums);
     profile.ranks.push(MpiRank {
+        started: Vec::new(),
         rank: line.rank,
         pid: None,
         host: line.host.as_bytes().into(),

@@ -123,6 +123,7 @@ fn routines(profile: &MpiProfile) -> Markup {
         calibration: None,
         processors: None,
         paths: None,
+        worlds: Default::default(),
         order: MpiOrder::default(),
         screen: Screen { width: 80, unicode: true, color: false },
     };

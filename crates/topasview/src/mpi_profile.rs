@@ -5,7 +5,7 @@ mod input;
 mod output;
 
 pub use args::MpiArgs;
-pub use output::waited_at;
+pub use output::{paths, started_at, waited_at, world_started};
 
 use topas_terminal::Printed;
 

@@ -12,18 +12,19 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    MpiProfile, Network, Timeline, TraceLog, is_spool, read_profiles, read_spool_files, replay,
-    trace_files,
+    MpiProfile, Network, Timeline, TraceLog, WorldLink, is_spool, read_profiles, read_spool_files,
+    replay, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
+use topas_render::mpi_views::WorldViews;
 use topas_render::view::ViewSections;
-use topas_render::why::{SearchedRun, text, value};
+use topas_render::why::{SearchedRun, SearchedWorld, text, value};
 use topas_terminal::{Look, Printed, Progress};
 
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::waited_at;
+use crate::mpi_profile::{paths, started_at, waited_at, world_started};
 
 /// What was read of a run.
 #[derive(Default)]
@@ -34,6 +35,8 @@ struct KnownRun {
     earlier: Option<MpiProfile>,
     /// Event logs, of any launches
     logs: Vec<PathBuf>,
+    /// All profiles, if some of them are of worlds that ranks of others started
+    all: Vec<MpiProfile>,
     failed: bool,
 }
 
@@ -54,10 +57,16 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         );
         return exit::NO_PES;
     }
-    let mut facts = facts(args, &run);
+    let mut facts = facts(args, run.table.as_ref(), run.profile.as_ref());
     let has_log = add_log(args, &mut run, &mut facts);
     let search = rules.search(&facts, before(rules, &run).as_ref());
-    let of = SearchedRun { has_log, ..searched(&run, &facts) };
+    let links = world_links(&run.all);
+    let of = SearchedRun {
+        has_log,
+        origin: origin(args, &run, &links),
+        worlds: worlds(args, rules, &run, &links),
+        ..searched(run.table.as_ref(), run.profile.as_ref(), &facts)
+    };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
     let out = if args.json {
         format!("{:#}\n", value(&of, &search))
@@ -124,6 +133,12 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
     if !mapped.is_empty() {
         profiles.extend(read_spool_files(mapped).profiles);
     }
+    if profiles.iter().any(|profile| profile.facts.spawned.is_some()) {
+        run.all = profiles.clone();
+    }
+    // A run is that of the world which a launcher started, with all that it started.
+    let root = wanted.is_none().then(|| root_of(&profiles)).flatten();
+    let wanted = wanted.or(root.as_deref());
     for error in &errors {
         run.failed = true;
         TOOL.error(error, None, "check its name and its permissions");
@@ -169,7 +184,9 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
     };
     run.earlier = run.profile.as_ref().and_then(|profile| {
         let same = |other: &&MpiProfile| {
-            other.facts.exe == profile.facts.exe && other.facts.npes == profile.facts.npes
+            other.facts.exe == profile.facts.exe
+                && other.facts.npes == profile.facts.npes
+                && other.facts.spawned.is_some() == profile.facts.spawned.is_some()
         };
         older.iter().find(same).cloned()
     });
@@ -226,39 +243,100 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
     true
 }
 
-/// All facts of the run.
-fn facts(args: &Args, run: &KnownRun) -> FactValues {
-    let mut facts = match &run.table {
+/// The id of the world from which the newest profile came, if that was another.
+fn root_of(profiles: &[MpiProfile]) -> Option<Box<[u8]>> {
+    let links = world_links(profiles);
+    let mut at = profiles.first()?;
+    for _ in 0..links.len() {
+        let Some(link) = links.iter().find(|link| std::ptr::eq(link.child, at)) else { break };
+        at = link.parent;
+    }
+    profiles.first().is_some_and(|first| !std::ptr::eq(first, at)).then(|| at.facts.id.clone())
+}
+
+/// The profile among all that were read that is that of the run.
+fn own(run: &KnownRun) -> Option<&MpiProfile> {
+    let profile = run.profile.as_ref()?;
+    let same = |one: &&MpiProfile| one.facts.id == profile.facts.id && one.facts == profile.facts;
+    run.all.iter().find(same)
+}
+
+/// What started the world of the run, in a sentence; None if a launcher did.
+fn origin(args: &Args, run: &KnownRun, links: &[WorldLink<'_>]) -> Option<String> {
+    let own = own(run)?;
+    own.facts.spawned?;
+    WorldViews::of(own, links, |of| paths(args, of)).sentences.into_iter().next()
+}
+
+/// The worlds that the run started, each searched by itself.
+fn worlds(
+    args: &Args,
+    rules: &Rules,
+    run: &KnownRun,
+    links: &[WorldLink<'_>],
+) -> Vec<SearchedWorld> {
+    let mut known: Vec<&MpiProfile> = own(run).into_iter().collect();
+    let mut worlds = Vec::new();
+    // Links are in the order of the calls: a world is there before what it starts.
+    for link in links {
+        let is = |one: &&MpiProfile| std::ptr::eq(*one, link.parent);
+        let Some(parent) = known.iter().position(is) else { continue };
+        known.push(link.child);
+        let facts = facts(args, None, Some(link.child));
+        worlds.push(SearchedWorld {
+            run: searched(None, Some(link.child), &facts),
+            number: known.len(),
+            parent: parent + 1,
+            rank: link.rank,
+            call: world_started(args, link),
+            search: rules.search(&facts, None),
+        });
+    }
+    worlds
+}
+
+/// All facts of a run.
+fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> FactValues {
+    let mut facts = match table {
         Some(table) => ViewSections::new(table, None).facts(),
         None => FactValues::default(),
     };
-    let Some(profile) = &run.profile else { return facts };
+    let Some(profile) = profile else { return facts };
     match facts.get_number("wall") {
         Some(wall) => add_mpi_facts(profile, wall, &mut facts),
         None => facts = mpi_facts(profile),
     }
-    for (who, place) in
-        [("late_who", "late_where"), ("latercv_who", "latercv_where"), ("coll_who", "coll_where")]
-    {
+    type Place = fn(&Args, &MpiProfile, u32) -> Option<String>;
+    let places: [(_, _, Place); 4] = [
+        ("late_who", "late_where", waited_at),
+        ("latercv_who", "latercv_where", waited_at),
+        ("coll_who", "coll_where", waited_at),
+        ("spawn_who", "spawn_where", started_at),
+    ];
+    for (who, place, words) in places {
         let rank = facts.get_text(who).and_then(|text| text.strip_prefix("rank ")?.parse().ok());
-        if let Some(words) = rank.and_then(|rank| waited_at(args, profile, rank)) {
+        if let Some(words) = rank.and_then(|rank| words(args, profile, rank)) {
             facts.text(place, words);
         }
     }
     facts
 }
 
-fn searched(run: &KnownRun, facts: &FactValues) -> SearchedRun {
-    let of_table = run.table.as_ref().map(|table| (&table.launch.id, &table.launch.exe));
-    let of_profile = run.profile.as_ref().map(|profile| (&profile.facts.id, &profile.facts.exe));
+fn searched(
+    table: Option<&PeTable>,
+    profile: Option<&MpiProfile>,
+    facts: &FactValues,
+) -> SearchedRun {
+    let of_table = table.map(|table| (&table.launch.id, &table.launch.exe));
+    let of_profile = profile.map(|profile| (&profile.facts.id, &profile.facts.exe));
     let (id, exe) = of_table.or(of_profile).unzip();
     SearchedRun {
         id: id.cloned().unwrap_or_default(),
         exe: exe.cloned().unwrap_or_default(),
         pes: facts.get_number("npes").unwrap_or(0.0) as u64,
         wall: facts.get_number("wall").unwrap_or(0.0),
-        has_pes: run.table.is_some(),
-        has_profile: run.profile.is_some(),
-        has_log: false,
+        has_pes: table.is_some(),
+        has_profile: profile.is_some(),
+        ..SearchedRun::default()
     }
 }

@@ -20,10 +20,10 @@ pub enum ProfilePart {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [880_000, 710_000, 6_000, 610_000];
+const MAX_SIZE: [usize; 4] = [880_000, 710_000, 6_000, 620_000];
 
 /// The same for AArch64, each of whose instructions has four bytes.
-const MAX_SIZE_AARCH64: [usize; 4] = [880_000, 710_000, 6_500, 650_000];
+const MAX_SIZE_AARCH64: [usize; 4] = [880_000, 710_000, 6_500, 660_000];
 
 /// Thread-local bytes: what is loaded late shares a small reserve with all other libraries.
 const MAX_THREAD_LOCAL: u64 = 256;

@@ -13,6 +13,7 @@ use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY};
 use crate::flow::plan::{Act, CallPlan, NONE};
+use crate::flow::spawned;
 use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
 use crate::requests::{RequestEntry, flag};
@@ -85,6 +86,9 @@ pub fn after(
             let made = unsafe { library::handle_at(library, address, 0) };
             if made != library.comm_null {
                 communicators::made(made, frame.function() as u16);
+            }
+            if [number::COMM_SPAWN, number::COMM_SPAWN_MULTIPLE].contains(&frame.function()) {
+                spawned::after(library, plan, frame, made);
             }
             if frame.function() == number::FILE_OPEN && ledger.communicators {
                 let size = object::object(library, ledger, handle, ObjectKind::Comm).size;

@@ -12,7 +12,7 @@ mod far;
 pub mod logged;
 mod made;
 mod numbers;
-mod partners;
+pub mod partners;
 pub mod quick;
 pub mod role;
 

@@ -58,7 +58,7 @@ fn digit<'o, 'b>(out: &'o mut Out<'b>, byte: u8) -> &'o mut Out<'b> {
 }
 
 /// A number in as many hexadecimal digits as it has.
-fn hex(out: &mut Out<'_>, n: u64) {
+pub(super) fn hex(out: &mut Out<'_>, n: u64) {
     let digits = (64 - (n | 1).leading_zeros()).div_ceil(4);
     for place in (0..digits).rev() {
         digit(out, (n >> (4 * place)) as u8);

@@ -2,7 +2,7 @@
 
 use topas_format::text::Cursor;
 
-use super::{nanoseconds, narrow, waited, whole};
+use super::{hex, nanoseconds, narrow, waited, whole};
 use crate::layout::SLACKS;
 use crate::lines::PATH_END_LETTERS;
 use crate::routine::number;
@@ -127,13 +127,5 @@ fn frame(text: &[u8]) -> Option<(Option<u32>, u64)> {
         b"-" => None,
         module => Some(narrow(module)?),
     };
-    let digits = text.rest;
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    let mut offset = 0;
-    for digit in digits {
-        offset = offset << 4 | u64::from(char::from(*digit).to_digit(16)?);
-    }
-    Some((module, offset))
+    Some((module, hex(text.rest)?))
 }

@@ -30,6 +30,7 @@ pub(super) fn parts(shown: &Shown<'_, '_>) -> Vec<Part> {
         calibration: shown.center.calibration,
         processors: None,
         paths: None,
+        worlds: Default::default(),
         order: crate::mpi_views::MpiOrder::default(),
         screen,
     };

@@ -137,6 +137,7 @@ pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
         }
         Origin::Lines => {}
     }
+    notes.extend(views.worlds.sentences.iter().cloned());
     notes.extend(missing(profile));
     if let [first, others @ ..] = &profile.subtotal_numbers()[..] {
         let numbers = match others.last() {

@@ -44,7 +44,10 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
     let profile = views.profile;
     let mut object = Map::new();
     object.insert("schema".to_owned(), SCHEMA.into());
-    object.insert("launch".to_owned(), launch(profile));
+    let mut about = launch(profile);
+    about["spawned"] = views.worlds.spawned.clone();
+    about["started"] = views.worlds.started.clone().into();
+    object.insert("launch".to_owned(), about);
     object.insert("sums".to_owned(), sums(&profile.total));
     for view in which {
         match view {
@@ -100,7 +103,7 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
 }
 
 /// Text of bytes; null if empty.
-fn text(bytes: &[u8]) -> Value {
+pub(super) fn text(bytes: &[u8]) -> Value {
     if bytes.is_empty() { Value::Null } else { clean(bytes).into() }
 }
 

@@ -44,6 +44,7 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
         calibration: mail.calibration,
         processors: None,
         paths: None,
+        worlds: Default::default(),
         order: crate::mpi_views::MpiOrder::default(),
         screen,
     };

@@ -5,10 +5,12 @@ use std::io::stdout;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
-use topas_mpi_data::{LaunchPaths, MpiProfile, MpiRecordFacts, processors_of};
+use topas_mpi_data::{
+    LaunchPaths, MpiProfile, MpiRecordFacts, WorldLink, processors_of, world_links,
+};
 use topas_render::mpi_views::{
-    MpiOrder, PathViews, View, Views, compare_csv, compare_json, compare_text, launches,
-    launches_csv, where_waited,
+    MpiOrder, PathViews, View, Views, WorldViews, compare_csv, compare_json, compare_text,
+    launches, launches_csv, started_by, where_waited,
 };
 use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
@@ -42,12 +44,14 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
     let has_costs = args.mpi.calibration.is_some() || is_of_all || asked.contains(&View::Routines);
     let calibration = if has_costs { input.calibration()? } else { None };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
+    let links = world_links(profiles);
     let views = Views {
         profile,
         calibration: calibration.as_ref(),
         processors: Views::host(profile).and_then(processors_of),
         order: order(args),
         paths: if is_of_all || needs_paths(&asked, profile) { paths(args, profile) } else { None },
+        worlds: WorldViews::of(picked, &links, |of| paths(args, of)),
         screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
     };
     let mut done = Printed::Done;
@@ -99,6 +103,7 @@ fn compare(
         calibration: None,
         processors: None,
         paths: paths(args, profile),
+        worlds: WorldViews::default(),
         order: order(args),
         screen,
     };
@@ -122,7 +127,7 @@ fn needs_paths(asked: &[View], profile: &MpiProfile) -> bool {
 
 /// The call paths of a profile, with what their frames are in the source; None if they were not
 /// counted.
-fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
+pub fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
     let paths = LaunchPaths::of(profile)?;
     let (source, failed) = Symbols::default().of(&paths);
     let why = |why: &NoSymbols| match why {
@@ -137,6 +142,18 @@ fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
 /// Where in the source the others wait for a rank, in a sentence; None if call paths were not counted.
 pub fn waited_at(args: &Args, profile: &MpiProfile, rank: u32) -> Option<String> {
     where_waited(&paths(args, profile)?, profile, rank)
+}
+
+/// What started a world, in words.
+pub fn world_started(args: &Args, link: &WorldLink<'_>) -> String {
+    started_by(paths(args, link.parent).as_ref(), link.rank, link.start)
+}
+
+/// Where in the source a rank started processes last, in a sentence; None if call paths were not counted.
+pub fn started_at(args: &Args, profile: &MpiProfile, rank: u32) -> Option<String> {
+    let start = profile.ranks.iter().find(|known| known.rank == rank)?.started.last()?;
+    let call = started_by(Some(&paths(args, profile)?), rank, start);
+    Some(format!("It starts them by {call}."))
 }
 
 /// Says which subtotals there are; the exit code.

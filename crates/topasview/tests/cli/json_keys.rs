@@ -10,9 +10,16 @@ use super::view;
 
 /// The MPI profile of two ranks that wait for each other, with all that a profile can hold.
 fn mpi_profile() -> String {
-    let head = "2026/11/20 08:01:02 topas-mpi mohr heat2d 2 5c3a-7 v=1";
-    let facts = "line=1/1 t=1795161662 uid=1004 end=abort:3 host=n1 job=12 step=0 part=batch \
-                 mpi=Open_MPI-5.0.8 lang=c level=single";
+    with_lengths(&mpi_lines("5c3a-7", ""))
+}
+
+/// The same with another id and more facts, without lengths.
+fn mpi_lines(id: &str, more: &str) -> String {
+    let head = format!("2026/11/20 08:01:02 topas-mpi mohr heat2d 2 {id} v=1");
+    let facts = format!(
+        "line=1/1 t=1795161662 uid=1004 end=abort:3 host=n1 job=12 step=0 part=batch \
+         mpi=Open_MPI-5.0.8 lang=c level=single{more}"
+    );
     let mut text = format!(
         "{head} of=run {facts} miss=counters ranks=2 wall=20 wallmax=10 mpisum=8 mpimax=5 mpimin=3 \
          usemax=7 over=0.1 pause=0.5 thr=1 late=1 latercv=1 coll=1 lateunk=0.5 ci.L1=10 co.L1=90 \
@@ -30,7 +37,17 @@ fn mpi_profile() -> String {
              q=1:{other}:1:1:0.5:1:0.5:1:0.5:1:3=2\n"
         );
     }
-    with_lengths(&text)
+    text
+}
+
+/// A world of spawned processes, and the rank that started it.
+fn worlds() -> String {
+    let master = "2026/11/20 08:01:01 topas-mpi mohr master 1 5c3a-9 v=1 of=rank line=1/1 t=1795161661 \
+                  uid=1004 end=finalize job=12 rank=0 pid=7 ranks=1 wall=10 wallmax=10 mpisum=4 mpimax=4 \
+                  mpimin=4 usemax=6 over=0 thr=1 f=Comm_spawn:1:1:1 \
+                  s=heat2d:2:1795161651:1:Comm_spawn:1:0 m=0:s1234:/opt/master \
+                  k=Comm_spawn:1:1:0:0:0:0:0:o:0+1a0:1:0\n";
+    with_lengths(&(master.to_owned() + &mpi_lines("5c3a-a", " spawned=1795161651.5")))
 }
 
 /// The MPI profile of two ranks that wait, while other programs have their processors.
@@ -92,6 +109,7 @@ fn site() -> TempDir {
     let spread = Launch { imbalance: Imbalance::SlowPe(2), pes: 1000, ..Launch::default() };
     for (name, text) in [
         ("mpi.log", mpi_profile()),
+        ("worlds.log", worlds()),
         // Ranks whose times say nothing of that of their threads.
         ("threads.log", mpi_profile().lines().next().unwrap().replace("thr=1", "thr=2") + "\n"),
         ("calibration", CALIBRATION.to_owned()),
@@ -121,6 +139,9 @@ fn the_manual_has_every_key_and_no_other() {
          --comms --waits --metrics --counters --switches --paths mpi.log",
         "--mpi --json --compare mpi.log mpi.log",
         "--why --json mpi.log",
+        "--why --json worlds.log",
+        "--mpi --json --launch 5c3a-9 worlds.log",
+        "--mpi --json --launch 5c3a-a worlds.log",
         "--why --json --launch r19 new.log",
         "--why --json spread.log",
         "--why --json even.log",

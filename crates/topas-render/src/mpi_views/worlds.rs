@@ -1,0 +1,159 @@
+//! Worlds of spawned processes in words: what a run started, and what started it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use topas_mpi_data::{MpiProfile, Routines, StartedWorld, WorldLink};
+
+use super::json::text;
+use super::paths::PathViews;
+use crate::number::seconds;
+use crate::wording::{count, named};
+
+/// Launches that are named in a sentence.
+const NAMED: usize = 3;
+
+/// What ranks of a profile have to do with other worlds.
+#[derive(Clone, Debug, Default)]
+pub struct WorldViews {
+    /// A sentence each
+    pub sentences: Vec<String>,
+    /// What started the world, and what it started, for programs
+    pub spawned: Value,
+    /// The same of each world that it started
+    pub started: Vec<Value>,
+}
+
+/// The call that started a world: `MPI_Comm_spawn, from main (master.c:40)`, the latter if call paths of
+/// the rank are known.
+pub fn started_by(paths: Option<&PathViews>, rank: u32, start: &StartedWorld) -> String {
+    let routine = routine(start);
+    match place(paths, rank, start) {
+        Some(place) => format!("{routine}, from {place}"),
+        None => routine,
+    }
+}
+
+/// The function that started a world, with file and line; None if its call path is not known.
+fn place(paths: Option<&PathViews>, rank: u32, start: &StartedWorld) -> Option<String> {
+    let paths = paths?;
+    Some(paths.innermost(paths.paths.numbered(rank, start.path?)?))
+}
+
+fn routine(start: &StartedWorld) -> String {
+    match start.routine {
+        Some(number) => format!("MPI_{}", Routines::default().name(number)),
+        None => "MPI".to_owned(),
+    }
+}
+
+impl WorldViews {
+    /// Of a profile, by what is known of all worlds; `paths` tells the call paths of a profile.
+    pub fn of(
+        profile: &MpiProfile,
+        links: &[WorldLink<'_>],
+        paths: impl Fn(&MpiProfile) -> Option<PathViews>,
+    ) -> WorldViews {
+        let mut views = WorldViews::default();
+        let own = |one: &MpiProfile| std::ptr::eq(one, profile);
+        if let Some(spawned) = &profile.facts.spawned {
+            let link = links.iter().find(|link| own(link.child));
+            views.sentences.push(match link {
+                Some(link) => format!(
+                    "Rank {} of {}, launch {}, started this world by {}.",
+                    link.rank,
+                    named(&link.parent.facts.exe),
+                    named(&link.parent.facts.id),
+                    started_by(paths(link.parent).as_ref(), link.rank, link.start),
+                ),
+                None => {
+                    let rank =
+                        spawned.parent.map(|(_, rank)| format!("Rank {rank} of another world"));
+                    let who = rank.unwrap_or_else(|| "A rank of another world".to_owned());
+                    format!(
+                        "{who} started this one. Its profile is not among those that were read."
+                    )
+                }
+            });
+            let of = link.map(|link| value(link.parent, link.rank, link.start, &paths));
+            views.spawned = of.unwrap_or_else(|| json!({ "rank": spawned.parent.map(|of| of.1) }));
+        }
+        let calls = || {
+            let ranks = profile.ranks.iter();
+            ranks.flat_map(|rank| rank.started.iter().map(move |start| (rank.rank, start)))
+        };
+        if calls().next().is_none() {
+            return views;
+        }
+        let known = paths(profile);
+        // Calls at one place are told in one sentence.
+        let mut alike = BTreeMap::<_, Vec<&StartedWorld>>::new();
+        for (rank, start) in calls() {
+            let by = started_by(known.as_ref(), rank, start);
+            alike.entry((rank, &start.command, start.ranks, by)).or_default().push(start);
+        }
+        for ((rank, command, ranks, by), starts) in alike {
+            let launches: Vec<String> = starts
+                .iter()
+                .filter_map(|start| links.iter().find(|link| std::ptr::eq(link.start, *start)))
+                .map(|link| named(&link.child.facts.id))
+                .collect();
+            let times = match starts.len() {
+                1 => String::new(),
+                n => format!(" {n} times"),
+            };
+            let took: u128 = starts.iter().map(|start| u128::from(start.nanoseconds)).sum();
+            views.sentences.push(format!(
+                "Rank {rank} started {} of {}{times} by {by}, in {} s{}.",
+                count(ranks.into(), "rank"),
+                named(command),
+                seconds(took, 3),
+                launches_in_words(&launches),
+            ));
+        }
+        views.started = calls()
+            .map(|(rank, start)| {
+                let link = links.iter().find(|link| std::ptr::eq(link.start, start));
+                let mut one = call(known.as_ref(), rank, start);
+                one["launch"] = link.map_or(Value::Null, |link| text(&link.child.facts.id));
+                one
+            })
+            .collect();
+        views
+    }
+}
+
+/// `: launches 1, 2, 3 and 4 more`
+fn launches_in_words(launches: &[String]) -> String {
+    let (first, more) = launches.split_at(NAMED.min(launches.len()));
+    match (first, more.len()) {
+        ([], _) => String::new(),
+        ([one], 0) => format!(": launch {one}"),
+        (some, 0) => format!(": launches {}", some.join(", ")),
+        (some, more) => format!(": launches {} and {more} more", some.join(", ")),
+    }
+}
+
+/// The call of a rank of a parent, for programs.
+fn value(
+    parent: &MpiProfile,
+    rank: u32,
+    start: &StartedWorld,
+    paths: impl Fn(&MpiProfile) -> Option<PathViews>,
+) -> Value {
+    let mut value = call(paths(parent).as_ref(), rank, start);
+    value["launch"] = text(&parent.facts.id);
+    value
+}
+
+fn call(paths: Option<&PathViews>, rank: u32, start: &StartedWorld) -> Value {
+    json!({
+        "rank": rank,
+        "routine": routine(start),
+        "place": place(paths, rank, start),
+        "command": text(&start.command),
+        "npes": start.ranks,
+        "began_s": start.began as f64 / 1e9,
+        "seconds": start.nanoseconds as f64 / 1e9,
+    })
+}
