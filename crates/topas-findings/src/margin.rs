@@ -51,17 +51,27 @@ pub(crate) enum Holding {
 /// Facts of which one has another value.
 struct Shifted<'f> {
     facts: &'f FactValues,
-    test: &'static Fact,
+    fact: &'static Fact,
     value: f64,
 }
 
 impl Valuation<FactOperand> for Shifted<'_> {
     fn value(&self, operand: &FactOperand) -> Value<'_> {
-        if operand.0 == self.test {
+        if operand.0 == self.fact {
             return Value::Number((self.value * MILLION as f64) as i128);
         }
         self.facts.value(operand)
     }
+}
+
+/// Whether a condition were true if a fact had another value; None if a fact is missing.
+pub(crate) fn with_another(
+    when: &Expression<FactOperand>,
+    facts: &FactValues,
+    fact: &'static Fact,
+    value: f64,
+) -> Option<bool> {
+    when.truth(&Shifted { facts, fact, value })
 }
 
 /// Whether the condition of a rule holds. `test` is the share that its limit is about.
@@ -80,7 +90,7 @@ pub(crate) fn holding(
     // or from below.
     let factors = [1.0, 1.0 / (1.0 - HYSTERESIS), 1.0 / (1.0 + HYSTERESIS)];
     let holds = |values: &[f64]| {
-        let at = |value: f64| when.truth(&Shifted { facts, test, value }) == Some(true);
+        let at = |value: f64| with_another(when, facts, test, value) == Some(true);
         let all = |factor: &f64| values.iter().all(|value| at(value * factor));
         match before {
             ToldBefore::Unknown => all(&1.0),

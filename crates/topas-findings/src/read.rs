@@ -36,12 +36,13 @@ impl fmt::Display for RuleFault {
 }
 
 /// Keys of a rule; those that may stand there several times are marked.
-const KEYS: [(&str, bool); 17] = [
+const KEYS: [(&str, bool); 18] = [
     ("what", false),
     ("scope", false),
     ("requires", false),
     ("when", false),
     ("test", false),
+    ("basis", false),
     ("where", false),
     ("sentence", false),
     ("also", true),
@@ -254,6 +255,7 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         requires,
         when: condition(when, &replaced(when, &parameters, false)?)?,
         test: last("test").map(|entry| fact(entry, &entry.value)).transpose()?,
+        basis: last("basis").map(|entry| fact(entry, &entry.value)).transpose()?,
         place: last("where").map(template).transpose()?,
         sentence: template(needed("sentence")?)?,
         also: several("also")?,

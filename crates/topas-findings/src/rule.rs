@@ -3,7 +3,7 @@
 use topas_data::Expression;
 
 use crate::fact::{Fact, FactOperand, FactValues};
-use crate::margin::{Holding, ToldBefore, holding};
+use crate::margin::{Holding, ToldBefore, holding, with_another};
 use crate::read::{RuleFault, read};
 use crate::template::{FindingWord, FindingWords, Template};
 
@@ -59,6 +59,8 @@ pub struct Rule {
     pub(crate) when: Expression<FactOperand>,
     /// The share that the limit of the rule is about
     pub(crate) test: Option<&'static Fact>,
+    /// How often was seen what the rule is about
+    pub(crate) basis: Option<&'static Fact>,
     pub(crate) place: Option<Template>,
     pub(crate) sentence: Template,
     pub(crate) also: Vec<Template>,
@@ -165,6 +167,15 @@ impl Rule {
                 RuleOutcome::Unsure(Box::new(found))
             }
         }
+    }
+
+    /// How often was seen what the rule is about, if the rule does not fire because that is too
+    /// seldom, and for no other reason.
+    pub(crate) fn too_seldom(&self, facts: &FactValues) -> Option<(&'static Fact, f64)> {
+        let basis = self.basis?;
+        let seen = facts.get_number(basis.name)?;
+        let would = |value: f64| with_another(&self.when, facts, basis, value) == Some(true);
+        (!would(seen) && would(f64::from(u32::MAX))).then_some((basis, seen))
     }
 
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {

@@ -16,6 +16,8 @@ pub struct BottleneckSearch {
     pub unsure: Vec<RuleFinding>,
     /// What was ruled out, in a few words each
     pub ruled_out: Vec<String>,
+    /// What costs enough to be told, but was seen too seldom; how often that is, as a fact
+    pub seldom: Vec<(String, &'static Fact, f64)>,
     /// What could not be judged, and a fact that is missing for it
     pub unknown: Vec<(String, &'static Fact)>,
     /// What is to be said if there are no findings
@@ -77,7 +79,10 @@ impl Rules {
                 continue;
             }
             match outcome(rule) {
-                RuleOutcome::Not => search.ruled_out.push(rule.what.clone()),
+                RuleOutcome::Not => match rule.too_seldom(facts) {
+                    Some((basis, seen)) => search.seldom.push((rule.what.clone(), basis, seen)),
+                    None => search.ruled_out.push(rule.what.clone()),
+                },
                 RuleOutcome::Unknown(missing) => {
                     if let Some(fact) = missing.first() {
                         search.unknown.push((rule.what.clone(), fact));

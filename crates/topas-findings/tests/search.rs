@@ -93,6 +93,24 @@ fn what_varies_too_much_may_be() {
     assert!(!search.ruled_out.iter().any(|what| what.contains("late senders")), "{search:?}");
 }
 
+#[test]
+fn what_was_seen_too_seldom_is_not_ruled_out() {
+    let rules = Rules::builtin();
+    let late_senders = "ranks that wait for late senders";
+    let told = |calls: f64, share: f64| {
+        let mut facts = late(share);
+        facts.number("late_calls", calls);
+        let search = rules.search(&facts, None);
+        let seldom = search.seldom.iter().map(|(what, fact, seen)| (&**what, fact.name, *seen));
+        let seldom = seldom.collect::<Vec<_>>() == [(late_senders, "late_calls", calls)];
+        let ruled_out = search.ruled_out.iter().any(|what| what == late_senders);
+        (names(&search).len(), seldom, ruled_out)
+    };
+    assert_eq!(told(100.0, 10.0), (1, false, false));
+    assert_eq!(told(99.0, 10.0), (0, true, false));
+    assert_eq!(told(99.0, 1.0), (0, false, true), "too little however often");
+}
+
 /// Without slices the course of the run is not known, and that is told.
 #[test]
 fn without_an_event_log_the_course_is_not_known() {

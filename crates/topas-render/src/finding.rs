@@ -28,6 +28,7 @@ fn number(value: f64, unit: FieldUnit) -> String {
         FieldUnit::None if value.fract() == 0.0 || value.abs() >= 1000.0 => format!("{value:.0}"),
         // What is little is not shown as nothing.
         FieldUnit::None if value.abs() < 0.1 => significant(value, 3),
+        FieldUnit::None if value.abs() >= 100.0 => format!("{value:.0}"),
         FieldUnit::None => format!("{value:.3}"),
     }
 }

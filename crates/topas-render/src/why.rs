@@ -1,11 +1,11 @@
 //! What the search for bottlenecks found, in words: the same for people and for programs.
 
 use serde_json::{Value, json as object};
-use topas_findings::{BottleneckSearch, FactSource, RuleFinding};
+use topas_findings::{BottleneckSearch, Fact, FactSource, RuleFinding};
 
 use crate::finding::{advice, json, words};
 use crate::number::{duration, percent};
-use crate::wording::{hanging, named, paragraph};
+use crate::wording::{count, hanging, named, paragraph};
 
 /// Schema of the JSON.
 pub const SCHEMA: &str = "topas.why/1";
@@ -88,6 +88,12 @@ fn body(finding: &RuleFinding) -> String {
     words(&finding.sentence) + &evidence.collect::<String>() + &advice(finding)
 }
 
+/// What was seen too seldom, and how often.
+fn seldom((what, fact, seen): &(String, &'static Fact, f64)) -> String {
+    let thing = if fact.name == "message_count" { "message" } else { "call" };
+    format!("{what} ({})", count(*seen as u64, thing))
+}
+
 /// What was found, in few words: a paragraph for each finding, in lines of `columns`. These are the words of
 /// [`text`], without the next step.
 pub fn found(search: &BottleneckSearch, columns: usize) -> String {
@@ -132,6 +138,10 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
     }
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
+    }
+    if !search.seldom.is_empty() {
+        let all: Vec<String> = search.seldom.iter().map(seldom).collect();
+        out += &paragraph(&format!("Too seldom to judge: {}.", all.join("; ")), columns);
     }
     for source in
         [FactSource::Pes, FactSource::Mpi, FactSource::Waits, FactSource::EventLog, FactSource::Log]
@@ -206,6 +216,9 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
         "beside": search.beside.iter().map(json).collect::<Vec<_>>(),
         "nothing": search.nothing.as_ref().map(json),
         "ruled_out": search.ruled_out,
+        "seldom": search.seldom.iter().map(|(what, fact, seen)| {
+            object!({ "what": what, "fact": fact.name, "seen": seen })
+        }).collect::<Vec<_>>(),
         "unknown": unknown,
         "worlds": run.worlds.iter().map(world).collect::<Vec<_>>(),
     })
