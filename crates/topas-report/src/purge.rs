@@ -101,10 +101,16 @@ pub fn run(args: &PurgeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     // What goes wrong with one of them keeps nobody from removing the rest; but the index, which knows
     // the names of a user, comes last, and stays until pages that may name the user are gone.
     let mut code = exit::OK;
-    let existing = |given: &Option<PathBuf>, name| {
-        given.clone().or_else(|| default_file(env, name).filter(|path| path.exists()))
+    // Before the first mail, and where no pages are made, there is nothing to remove.
+    let existing = |given: &Option<PathBuf>, name, what| {
+        let path = given.clone().or_else(|| default_file(env, name))?;
+        let is_there = path.try_exists().unwrap_or(true);
+        if !is_there {
+            say(format!("{}: there are no {what}", shown(&path)));
+        }
+        is_there.then_some(path)
     };
-    if let Some(dir) = existing(&args.pages, "pages") {
+    if let Some(dir) = existing(&args.pages, "pages", "pages") {
         let removed = Pages::open(&dir).and_then(|pages| match &wish {
             Wish::Before(month) => pages.remove_before(*month, args.dry_run),
             Wish::User(user) => pages.remove_naming(&names(user, &path)?, args.dry_run),
@@ -123,7 +129,7 @@ pub fn run(args: &PurgeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
             Err(failed) => code = failed,
         }
     }
-    if let Some(path) = existing(&args.state, "mails-sent") {
+    if let Some(path) = existing(&args.state, "mails-sent", "notes of mails") {
         let goes = |week: &str, id: &str| match &wish {
             Wish::Before(month) => week_ends_before(week, *month),
             Wish::User(user) => id == format!("uid:{}", user.uid) || is_name_of(user, id),

@@ -127,6 +127,20 @@ fn a_user_is_gone_from_index_pages_and_notes() {
     assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
 }
 
+/// As the unit of systemd calls it at a center that sends no mails and makes no pages.
+#[test]
+fn what_a_center_does_not_have_is_no_error() {
+    let center = center();
+    fs::remove_file(center.path("mails")).unwrap();
+    fs::remove_dir_all(center.path("pages")).unwrap();
+    let told = purge(&center, &["--before", "2026-06"]);
+    assert!(told.contains("pages: there are no pages\n"), "{told}");
+    assert!(told.contains("mails: there are no notes of mails\n"), "{told}");
+    assert!(told.contains("index: 120 runs"), "{told}");
+    assert!(!center.path("pages").exists() && !center.path("mails").exists());
+    assert!(purge(&center, &["--before", "2026-07", "--quiet"]).is_empty());
+}
+
 /// Of a page that cannot be read nobody knows whether it names the user: that is said, and no page goes.
 #[test]
 fn a_page_that_cannot_be_read_is_told() {

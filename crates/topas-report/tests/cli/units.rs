@@ -46,6 +46,33 @@ fn no_unit_is_forgotten() {
     assert_eq!(names, UNITS);
 }
 
+/// What no timer starts is started with the machine, once `systemctl enable` was called.
+#[test]
+fn every_service_is_started_by_something() {
+    for unit in UNITS.iter().filter(|name| name.ends_with(".service")) {
+        let has_timer = UNITS.contains(&&*unit.replace(".service", ".timer"));
+        let text = fs::read_to_string(sources().join(unit)).unwrap();
+        assert_ne!(has_timer, text.contains("\n[Install]\nWantedBy="), "{unit}");
+    }
+}
+
+#[test]
+fn packages_have_every_unit() {
+    let list = sources().join("../../packaging/files.list");
+    let list = fs::read_to_string(list).unwrap();
+    let patterns: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.split_once("/usr/lib/systemd/system/").map(|parts| parts.1))
+        .collect();
+    for unit in UNITS {
+        let holds = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(first) => unit.starts_with(first),
+            None => unit == *pattern,
+        };
+        assert!(patterns.iter().any(holds), "{unit} is in no package: {patterns:?}");
+    }
+}
+
 /// When timers run next, as systemd computes it from a Thursday.
 #[test]
 fn systemd_runs_the_timers_when_the_manual_says() {
