@@ -1,11 +1,12 @@
 //! The server: carries requests to [`Web::answer`] and answers back.
 
 use std::convert::Infallible;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -92,6 +93,8 @@ pub fn serve(web: Web, listen: &Listen, ready: impl FnOnce(&str)) -> io::Result<
             }
             Listen::Unix(path) => {
                 let listener = UnixListener::bind(path)?;
+                // To connect is to write. The group is that of the proxy, whatever the umask is.
+                fs::set_permissions(path, fs::Permissions::from_mode(0o660))?;
                 ready(&path.display().to_string());
                 server.take_connections(async || Ok((listener.accept().await?.0, None))).await;
             }

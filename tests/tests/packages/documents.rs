@@ -163,7 +163,7 @@ pub fn hold_for_the_packages(root: &Path) {
 }
 
 /// The command by which INSTALL.md installs packages of Debian.
-fn documented_command() -> String {
+pub fn documented_command() -> String {
     let text = fs::read_to_string(source_root().join("INSTALL.md")).expect("INSTALL.md");
     let cell = text.split('`').find(|word| word.starts_with("dpkg -i "));
     cell.expect("a command of dpkg").to_owned()

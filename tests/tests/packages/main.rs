@@ -5,6 +5,7 @@
 //! packages.
 
 mod bits;
+mod center;
 mod debs;
 mod documents;
 mod earlier;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::chown;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -217,6 +218,9 @@ fn a_socket_that_an_ended_server_left_is_used_again() {
     for _ in 0..2 {
         let (mut process, place) = started(&center, &options);
         assert_eq!(place, "./socket");
+        // The proxy's group reaches it, whatever the umask is.
+        let about = fs::metadata(center.path("socket")).unwrap();
+        assert_eq!(about.permissions().mode() & 0o777, 0o660);
         let mut stream = UnixStream::connect(center.path("socket")).unwrap();
         stream.write_all(b"GET /runs HTTP/1.0\r\nX-Remote-User: root\r\n\r\n").unwrap();
         let mut answer = String::new();
