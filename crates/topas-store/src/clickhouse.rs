@@ -19,6 +19,9 @@ const PATIENCE: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(30
 /// How long a server may take to remove rows.
 const MUTATION: Duration = Duration::from_secs(3600);
 
+/// So many rows are read to find one by its key. A row has some hundred bytes of log lines.
+const GRANULARITY: u32 = 512;
+
 /// Longest answer that is read, in bytes.
 const LONGEST: u64 = 1 << 30;
 
@@ -289,6 +292,11 @@ impl RemoteStore for ClickHouse {
         &self.name
     }
 
+    /// The servers make a file of each column of what is put at once, and merge them later.
+    fn portion(&self) -> usize {
+        50_000
+    }
+
     fn prepare(&mut self) -> Result<(), StoreError> {
         for server in &self.servers {
             for table in TABLES {
@@ -306,7 +314,8 @@ impl RemoteStore for ClickHouse {
                 let what = "make tables in";
                 let sql = format!(
                     "CREATE TABLE IF NOT EXISTS {shard} ({columns}) \
-                     ENGINE = ReplacingMergeTree(version) ORDER BY ({key})"
+                     ENGINE = ReplacingMergeTree(version) ORDER BY ({key}) \
+                     SETTINGS index_granularity = {GRANULARITY}"
                 );
                 self.ask(server, what, &sql, b"")?;
                 if let Some(cluster) = &self.cluster {

@@ -11,14 +11,18 @@ use crate::error::StoreError;
 use crate::index::Index;
 use crate::index::purge::{KEPT_FROM, KEPT_FROM_TOLD};
 use crate::postgres::Postgres;
-use crate::schema::{Cell, Table};
-use crate::schema::{CellKind, TABLES};
+use crate::schema::{Cell, TABLES, Table};
 use crate::store::Store;
 
 /// A shared database.
 pub trait RemoteStore: Store {
     /// What it is called in messages, without a password.
     fn name(&self) -> &str;
+
+    /// Most rows that are put at once.
+    fn portion(&self) -> usize {
+        5000
+    }
 
     /// Makes the tables that are not there.
     ///
@@ -59,9 +63,6 @@ pub fn remote_store(url: &str) -> Option<Box<dyn RemoteStore + Send>> {
     }
 }
 
-/// Rows that are sent at once.
-const PORTION: usize = 5000;
-
 /// What was brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
@@ -97,40 +98,12 @@ pub fn deliver(index: &mut Index, store: &mut dyn RemoteStore) -> Result<Deliver
     let mut done = index.state("delivered")?;
     while let Some(version) = index.next_version(done)? {
         for table in TABLES {
-            delivered.rows += deliver_rows(index, store, table, version)?;
+            delivered.rows += index
+                .changed_rows(table, version, store.portion(), |rows| store.put(table, rows))?;
         }
         index.set_state("delivered", version)?;
         done = version;
         delivered.batches += 1;
     }
     Ok(delivered)
-}
-
-/// Brings the rows of a table that a batch changed: their number.
-fn deliver_rows(
-    index: &mut Index,
-    store: &mut dyn RemoteStore,
-    table: &Table,
-    version: i64,
-) -> Result<u64, StoreError> {
-    let kinds: Vec<CellKind> = table.columns().map(|column| column.kind).collect();
-    let order: Vec<&str> = table.key.iter().map(|column| column.name).collect();
-    let sql = format!(
-        "SELECT {} FROM {} WHERE version = ? ORDER BY {} LIMIT ? OFFSET ?",
-        table.column_names(),
-        table.name,
-        order.join(", ")
-    );
-    let mut sent = 0;
-    loop {
-        let values = [Cell::Int(version), Cell::Int(PORTION as i64), Cell::Int(sent as i64)];
-        let rows = index.select(&sql, &values, &kinds)?;
-        if !rows.is_empty() {
-            store.put(table, &rows)?;
-        }
-        sent += rows.len() as u64;
-        if rows.len() < PORTION {
-            return Ok(sent);
-        }
-    }
 }

@@ -24,6 +24,12 @@ impl Dialect {
         }
     }
 
+    /// Whether a question reads its columns of all rows that the key does not rule out, so that a few
+    /// rows are better asked for by their keys.
+    pub fn reads_columns(self) -> bool {
+        self == Dialect::ClickHouse
+    }
+
     /// The sum of a column, as a number of 64 bits.
     pub fn sum(self, column: &str) -> String {
         match self {
