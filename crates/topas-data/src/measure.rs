@@ -14,7 +14,9 @@ pub use bucket::{
     Bounds, BucketSize, BucketSizeError, MOST_LINEAR, MeasureBucket, Scale, ScaleKind, SettledScale,
 };
 pub use integer_sums::{IntegerSums, RunTerms};
-pub use noise::{RunNoise, difference_error, ratio_chance, sum_difference_error};
+pub use noise::{
+    RunNoise, difference_error, median_ratio_chance, ratio_chance, sum_difference_error,
+};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};
 

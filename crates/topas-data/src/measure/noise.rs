@@ -134,6 +134,30 @@ pub fn ratio_chance(sides: [(f64, f64, f64); 2]) -> Option<f64> {
     Some(both_tails(distance / variance.sqrt(), freedom))
 }
 
+/// The same for medians of which each run counts once; each side is its quartiles and its number of runs.
+/// None if a lower quartile is not above 0.
+///
+/// Of a normal distribution the quartiles are 1.349 standard deviations apart, and the median of n values
+/// has a standard error of 1.2533 of them by the root of n. So a few runs of much weight or of extreme
+/// values, which can bring a mean anywhere, make no difference.
+pub fn median_ratio_chance(sides: [([f64; 3], u64); 2]) -> Option<f64> {
+    if sides.iter().any(|(quartiles, runs)| quartiles[0] <= 0.0 || *runs < 2) {
+        return None;
+    }
+    let logs = sides.map(|(quartiles, _)| quartiles.map(f64::ln));
+    let squares = [0, 1].map(|at| {
+        let deviation = (logs[at][2] - logs[at][0]) / 1.349;
+        (1.2533 * deviation).powi(2) / sides[at].1 as f64
+    });
+    let distance = (logs[0][1] - logs[1][1]).abs();
+    let variance = squares[0] + squares[1];
+    if variance <= 0.0 {
+        return Some(if distance > 0.0 { 0.0 } else { 1.0 });
+    }
+    let parts = [0, 1].map(|at| squares[at] * squares[at] / (sides[at].1 - 1) as f64);
+    Some(both_tails(distance / variance.sqrt(), variance * variance / (parts[0] + parts[1])))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +183,21 @@ mod tests {
         assert_eq!(ratio_chance([(2.0, 0.1, 5.0), (2.0, 0.1, 5.0)]), Some(1.0));
         assert_eq!(ratio_chance([(2.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), Some(0.0));
         assert_eq!(ratio_chance([(0.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), None);
+    }
+
+    #[test]
+    fn chances_of_medians() {
+        // Deviations of 0.1 of the logarithms: their difference has an error of 0.1 * 1.2533 * sqrt(2 / 50).
+        let half = 0.1349f64 / 2.0;
+        let side = |median: f64| ([median - half, median, median + half].map(f64::exp), 50);
+        let chance = median_ratio_chance([side(2.0 * 0.025_066), side(0.0)]).unwrap();
+        // Of Student's t with 98 degrees of freedom, as Simpson's rule adds up its density.
+        assert!((chance - 0.048_268).abs() < 1e-5, "{chance}");
+        assert_eq!(median_ratio_chance([side(1.0), side(1.0)]), Some(1.0));
+        assert_eq!(median_ratio_chance([([0.0, 1.0, 2.0], 9), side(1.0)]), None);
+        let all = |value: f64| ([value; 3], 5);
+        assert_eq!(median_ratio_chance([all(2.0), all(3.0)]), Some(0.0));
+        assert_eq!(median_ratio_chance([all(2.0), all(2.0)]), Some(1.0));
     }
 
     #[test]

@@ -9,7 +9,9 @@ use super::fold::LogReport;
 use super::order::TableOrder;
 use super::report_plan::{ReportPlan, TableSide};
 use super::table::{Label, ReportRow, ReportTable};
-use crate::measure::{Measure, difference_error, ratio_chance, sum_difference_error};
+use crate::measure::{
+    Measure, difference_error, median_ratio_chance, ratio_chance, sum_difference_error,
+};
 use crate::question::{Fold, Question};
 use crate::run::{Detail, KeyPart, Run};
 use crate::share::Share;
@@ -341,6 +343,13 @@ impl CompareRow {
             _ => None,
         };
         ratio_chance([side(&self.sides[0])?, side(&self.sides[1])?])
+    }
+
+    /// The chance that noise alone makes the ratio of the two medians as far from 1 as theirs is:
+    /// [`median_ratio_chance`]. None if a side has no quartiles.
+    pub fn median_chance(&self) -> Option<f64> {
+        let side = |side: &CompareSide| Some((side.quartiles?, side.runs));
+        median_ratio_chance([side(&self.sides[0])?, side(&self.sides[1])?])
     }
 
     /// How large the change is: of means by their ratio, whichever is larger; of sums by their
