@@ -16,7 +16,7 @@ use topas_format::module_facts::{CONF, LONGEST_DIRECTORY};
 use crate::licences;
 use crate::object::{self, LANGUAGES, Machine};
 use crate::preload;
-use crate::process::{root, run, target_dir};
+use crate::process::{root, run};
 use crate::profile_library;
 use crate::symcheck::Size;
 use crate::tools::{self, BuiltTools, DRIVER, DRIVER_TOOLS, OPENS_MPI, TOOLS};
@@ -95,8 +95,8 @@ pub fn install_tools(options: &InstallOptions, tools: &BuiltTools) -> Result<()>
     }
     let final_paths = Paths::at(&options.prefix);
     let conf = options.conf_in_objects(&final_paths);
-    let built = target_dir().join("topas");
     let machine = Machine::of(tools.target.as_deref());
+    let built = object::built_for(machine.processor());
     let objects = object::build(&machine, &built, &conf, Size::Told)?;
     let libraries = preload::build(&machine, &built, &conf)?;
     let profile = profile_library::build(&machine, &built, &final_paths, &conf, None)?;

@@ -152,6 +152,14 @@ impl<'t> Machine<'t> {
     }
 }
 
+/// Where an installation has what goes into programs built for a processor by its Rust name.
+pub fn built_for(processor: &str) -> PathBuf {
+    match processor {
+        std::env::consts::ARCH => target_dir().join("topas"),
+        other => target_dir().join(format!("topas-{other}")),
+    }
+}
+
 /// The `topas.conf` that every object knows.
 pub const USUAL_CONF: &str = "/etc/topas/topas.conf";
 

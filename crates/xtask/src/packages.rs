@@ -105,6 +105,7 @@ pub const STORES: &[&str] = &["clickhouse-server", "postgresql-15"];
 
 /// What makes packages, roots of other Debians, and what installs the packages in these roots.
 pub const RELEASE: &[&str] = &[
+    "busybox-static",
     "createrepo-c",
     "dnf",
     "environment-modules",

@@ -20,9 +20,9 @@ use clap::Args;
 use topas_config::Paths;
 
 use crate::install::{InstallOptions, install_tools};
-use crate::process::{on_path, output, root, run, target_dir};
+use crate::process::{on_path, output, root, run};
 use crate::tools::{self, BuiltTools, builders_paths};
-use crate::{licences, needs};
+use crate::{licences, needs, object};
 
 /// The version of the workspace.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -157,11 +157,12 @@ impl Release {
         for path in made {
             println!("{}", path.display());
         }
-        // Sources from an archive have no commit, and the list is in a repository.
-        if root().join(".git").exists() {
+        // Sources from an archive have no commit, and the list is in a repository. It has the objects of
+        // the processor that builds them again.
+        if root().join(".git").exists() && self.processor == std::env::consts::ARCH {
             // The last installation was that of the packages, whose objects name the usual topas.conf.
             println!("for tests/fixtures/objects, when this is released:");
-            println!("{}", objects::line_of(&target_dir().join("topas"))?);
+            println!("{}", objects::line_of(&object::built_for(&self.processor))?);
         }
         Ok(())
     }

@@ -259,7 +259,8 @@ fn check_sources(steps: &mut TestSteps, builds: Builds) {
     steps.call("fuzz targets", fuzz_targets.env("CARGO_PROFILE_DEV_DEBUG", "false"));
     steps.step("object", || {
         let conf = Path::new(object::USUAL_CONF);
-        object::build(&Machine::HERE, &target_dir().join("topas"), conf, Size::Held).map(drop)
+        object::build(&Machine::HERE, &object::built_for(std::env::consts::ARCH), conf, Size::Held)
+            .map(drop)
     });
 }
 

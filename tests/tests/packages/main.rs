@@ -11,12 +11,13 @@ mod documents;
 mod earlier;
 mod recipes;
 mod rpm;
+mod systems;
 mod tarball;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use topas_tests::running::{Run, command, have, run, run_within};
 use topas_tests::site::{Scratch, source_root};
@@ -41,6 +42,26 @@ fn release(out: &Path, options: &[&str]) {
     let mut xtask = xtask_release(source_root());
     xtask.env(DATE.0, DATE.1);
     run_within(xtask.args(QUICK).args(options).arg("--out").arg(out), TIME).good();
+}
+
+/// A quick release of these sources, made once for all tests of this process, below the target directory.
+/// What a test changes it copies. `TOPAS_TEST_RELEASE` names a release to be tested in its place, as it is.
+fn quick_release() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        if let Some(made) = std::env::var_os("TOPAS_TEST_RELEASE") {
+            return made.into();
+        }
+        let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("release");
+        let _ = fs::remove_dir_all(&made);
+        release(&made, &[]);
+        made
+    })
+}
+
+/// Copies a file into a directory, or a directory to a new one.
+fn copied(from: &Path, to: &Path) {
+    run_within(command("cp").arg("-r").args([from, to]), TIME).good();
 }
 
 /// `cargo xtask release` of the sources in a directory.
@@ -83,13 +104,12 @@ fn a_release_is_installed_upgraded_and_removed() {
     }
     let scratch = Scratch::new();
     let (first, newer) = (scratch.path().join("first"), scratch.path().join("newer"));
-    release(&first, &[]);
+    copied(quick_release(), &first);
     release(&newer, &["--as-version", NEWER]);
     for suite in ["bullseye", "bookworm", "trixie"] {
         let root = debian(&scratch, suite);
         for release in [&first, &newer] {
-            let to = root.join("tmp").join(release.file_name().unwrap());
-            run(command("cp").arg("-r").args([release, &to])).good();
+            copied(release, &root.join("tmp").join(release.file_name().unwrap()));
         }
         if suite == "bullseye" {
             rpm::is_installed_upgraded_and_removed(&scratch, &root, &first, &newer);

@@ -8,7 +8,7 @@ use topas_tests::running::{Run, command, have, run, run_cargo, run_within};
 use topas_tests::site::{Scratch, source_root};
 use topas_tests::skip::skip;
 
-use crate::{TIME, nix_is_root, release, xtask_release};
+use crate::{TIME, copied, nix_is_root, quick_release, xtask_release};
 
 /// Compiles a program by the drivers on `PATH`, runs it, and tells how many lines it left in the
 /// log of the prefix.
@@ -45,7 +45,7 @@ fn recipes_install_what_measures() {
     }
     let scratch = Scratch::new();
     let made = scratch.path().join("made");
-    release(&made, &[]);
+    copied(quick_release(), &made);
 
     let eb = file(&made, ".eb");
     let Some(python) = std::env::var_os("TOPAS_TEST_EASYBUILD") else {

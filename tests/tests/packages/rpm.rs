@@ -15,7 +15,7 @@ const SYSTEM: &str = "Name: system\nVersion: 8\nRelease: 1\nSummary: A system\nL
                       BuildArch: noarch\nProvides: /bin/sh\n%description\nNothing.\n%files\n";
 
 /// The packages by which the tools are asked for; they bring topas-hpc-center.
-const PACKAGES: [&str; 2] = ["topas-hpc", "topas-hpc-collector"];
+pub const PACKAGES: [&str; 2] = ["topas-hpc", "topas-hpc-collector"];
 
 /// In copies of a root, installs and measures, upgrades with a topas.conf that the site has changed,
 /// as the new release has, measures with the old executable, and removes.
@@ -33,7 +33,7 @@ pub fn is_installed_upgraded_and_removed(
         let root = scratch.path().join("rpm");
         run_within(command("cp").arg("-a").args([base, &root]), TIME).good();
         let call = |repository: &Path, verb: &str, packages: &[&str]| {
-            run_within(&mut tool(&root, repository, verb, packages), TIME).good();
+            run_within(&mut tool(&root, "8", repository, verb, packages), TIME).good();
         };
         let said = |script: &str| inside(&root, &format!("{MEASURE}{script}")).good().out();
         call(first, "install", &PACKAGES);
@@ -74,19 +74,33 @@ fn system(to: &Path) {
     run(rpmbuild.arg(format!("--define=_rpmdir {}", to.display())).arg(&spec)).good();
 }
 
-/// dnf with the packages of a directory and nothing else.
-fn dnf(root: &Path, repository: &Path, verb: &str, packages: &[&str]) -> Command {
+/// dnf in a root of a release, with the packages of a directory and nothing else.
+pub fn dnf(
+    root: &Path,
+    release: &str,
+    repository: &Path,
+    verb: &str,
+    packages: &[&str],
+) -> Command {
     let mut dnf = command("dnf");
-    dnf.args(["--quiet", "--assumeyes", "--nogpgcheck", "--releasever=8", "--disablerepo=*"]);
+    dnf.args(["--quiet", "--assumeyes", "--nogpgcheck", "--disablerepo=*"]);
+    dnf.arg(format!("--releasever={release}"));
     dnf.arg("--setopt=reposdir=/dev/null").arg(format!("--installroot={}", root.display()));
     dnf.arg(format!("--setopt=cachedir={}/var/cache/dnf", root.display()));
     dnf.arg(format!("--repofrompath=topas,{}", repository.display())).arg(verb).args(packages);
     dnf
 }
 
-/// zypper with the packages of a directory and nothing else.
-fn zypper(root: &Path, repository: &Path, verb: &str, packages: &[&str]) -> Command {
+/// zypper in a root of a release, with the packages of a directory and nothing else.
+pub fn zypper(
+    root: &Path,
+    release: &str,
+    repository: &Path,
+    verb: &str,
+    packages: &[&str],
+) -> Command {
     let mut zypper = command("zypper");
+    zypper.arg(format!("--releasever={release}"));
     zypper.args(["--quiet", "--non-interactive", "--no-gpg-checks", "--root"]).arg(root);
     zypper.arg("--plus-repo").arg(repository).arg(verb).args(packages);
     zypper

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 
 use super::{SIGNATURE, SUMS, VERSION, objects, recipes, tarball_name};
 use crate::process::{cargo, on_path, output, root, run};
-use crate::{codegen, licences, needs, pictures, site, symcheck, tools};
+use crate::{codegen, licences, needs, object, pictures, site, symcheck, tools};
 
 /// What became of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn check(out: &Path, processor: &str, other: Option<&Path>) -> Result<()> {
         ),
         ("executables of earlier releases still write a line", earlier_objects()),
         ("no tool needs a library or a version of glibc", tarball_tools(out, processor)),
-        ("objects have their size and no panic code", objects()),
+        ("objects have their size and no panic code", objects(processor)),
         ("licences and components are complete", licence_files(out)),
         ("cargo-deny has nothing against a crate, its licence or its source", denied()),
         ("the checksums are signed", signature(out)),
@@ -262,8 +262,8 @@ fn unpacked_tools(out: &Path, tarball: &Path) -> Result<String> {
     result.map(|()| "every tool is static".into())
 }
 
-fn objects() -> Verdict {
-    let dir = crate::process::target_dir().join("topas");
+fn objects(processor: &str) -> Verdict {
+    let dir = object::built_for(processor);
     let objects: Vec<PathBuf> = ["c", "cxx", "f77", "f90"]
         .iter()
         .map(|language| dir.join(format!("topas.{language}.o")))
