@@ -2,7 +2,7 @@
 
 const $ = id => document.getElementById(id);
 /** Most calls that are read to draw a view; with more, their sums are drawn. */
-const MOST_DRAWN = 1_500_000;
+const MOST_DRAWN = 2_000_000;
 /** Messages are drawn as arrows if there is one in so many pixels of the width, or fewer. */
 const ARROW_WIDTH = 3;
 const AXIS_HEIGHT = 24;
@@ -121,7 +121,7 @@ function tellView(calls, fits, isRead, unseen) {
   const span = `${shownMoment(view.from, length / 100)} to ${shownMoment(view.to, length / 100)} of ${shownMoment(timeline.end, length / 100)} (${shownTime(length)})`;
   let how = "";
   if (!timeline.hasCalls) how = "sums of calls; open the log to see single calls";
-  else if (!fits) how = `sums of ${calls.toLocaleString("en")} calls; zoom in to see single calls`;
+  else if (!fits) how = `sums of ${calls.toLocaleString("en")} calls; zoom in, or make rows higher, to see single calls`;
   else if (!isRead) how = "reading calls";
   else how = `up to ${calls.toLocaleString("en")} calls`;
   if (unseen > 0) how += `; ${unseen.toLocaleString("en")} messages are too many for arrows, zoom in to see them`;
