@@ -228,7 +228,7 @@ impl Measured<'_> {
             Ok(counted) => {
                 format!("{}{}", if counted.estimate { "~" } else { "" }, counted.value)
             }
-            Err(why) => format!("- not measured: {}", shown(why.word())),
+            Err(why) => format!("- not measured, see topas-doctor: {}", shown(why.word())),
         };
         let label = match self.metric {
             Metric::FpOps => "FP operations",
