@@ -23,7 +23,8 @@ const INCLUDED: &str = "--include=systemd,systemd-sysv,dbus,nginx-light,openssl,
                         rsyslog-relp,python3-aiosmtpd";
 
 /// Makes a root the root of all processes in it, and becomes its systemd. The file that is looked for
-/// last is in no other root: systemd clears /tmp and the like of whatever root it starts in.
+/// last is in no other root: systemd clears /tmp and the like of whatever root it starts in. What is in
+/// /proc/sys is of the machine, whose settings are not those of the root.
 const BOOT: &str = "\
     set -e; echo $$ >\"$2/cgroup.procs\"; \
     exec unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child sh -ec '\
@@ -32,7 +33,8 @@ const BOOT: &str = "\
     for name in null zero full random urandom tty; do \
     touch dev/$name; mount --bind /dev/$name dev/$name; done; \
     ln -s /proc/self/fd dev/fd; mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts; \
-    ln -s pts/ptmx dev/ptmx; mount -t proc proc proc; mount -t sysfs -o ro sysfs sys; \
+    ln -s pts/ptmx dev/ptmx; mount -t proc proc proc; mount --bind proc/sys proc/sys; \
+    mount -o remount,bind,ro proc/sys; mount -t sysfs -o ro sysfs sys; \
     mount -t cgroup2 cgroup2 sys/fs/cgroup; hostname center; pivot_root . mnt; cd /; umount -l /mnt; \
     test -e /etc/root-of-a-test; \
     exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd' sh \"$1\"";
