@@ -166,6 +166,9 @@ pub enum Why {
     Used,
 }
 
+/// What stands in the place of a count that could not be had, before its reason.
+pub const NOT_MEASURED: &str = " not measured, see topas-doctor: ";
+
 impl Why {
     const WORDS: Words =
         Words(b"cpu event pmu paranoid seccomp kernel files refused shared lost used", b' ');

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
 use topas_format::conf::{List, Switch};
-use topas_format::event::{Metric, Why};
+use topas_format::event::{Metric, NOT_MEASURED, Why};
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, m, mark, n, name, number, t, text};
 use topas_format::out::Out;
@@ -220,6 +220,6 @@ fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric) {
 #[inline(never)]
 fn explain(out: &mut Out<'_>, why: Option<Why>) {
     if let Some(why) = why {
-        out.put(b" not measured, see topas-doctor: ").put(why.word());
+        out.put(NOT_MEASURED.as_bytes()).put(why.word());
     }
 }

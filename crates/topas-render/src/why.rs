@@ -89,9 +89,8 @@ fn body(finding: &RuleFinding) -> String {
 }
 
 /// What was seen too seldom, and how often.
-fn seldom((what, fact, seen): &(String, &'static Fact, f64)) -> String {
-    let thing = if fact.name == "message_count" { "message" } else { "call" };
-    format!("{what} ({})", count(*seen as u64, thing))
+fn seldom((what, _, seen): &(String, &'static Fact, f64)) -> String {
+    format!("{what} (seen {})", count(*seen as u64, "time"))
 }
 
 /// What was found, in few words: a paragraph for each finding, in lines of `columns`. These are the words of

@@ -16,7 +16,7 @@ use topas_tests::running::{Run, command, have, run, run_within};
 use topas_tests::site::{Scratch, source_root};
 use topas_tests::skip::skip;
 
-use crate::{TIME, documents, inside, nix_is_root, release};
+use crate::{TIME, copied, documents, inside, nix_is_root, quick_release};
 
 /// What a center is made of, and what the test needs besides: a client of HTTP and a server of SMTP.
 const INCLUDED: &str = "--include=systemd,systemd-sysv,dbus,nginx-light,openssl,curl,rsyslog,\
@@ -138,14 +138,14 @@ fn line(days: i64, user: &str, uid: u32, exe: &str) -> String {
 
 /// Users, the certificate of a site, and a server of SMTP that keeps what it gets.
 const GIVEN: &str = "\
-    useradd -u 1001 -m ada; useradd -u 1002 -m bob; mkdir /root/given; \
+    useradd -u 1001 -m ada; useradd -u 1002 -m bob; \
     openssl req -x509 -newkey rsa:2048 -nodes -keyout /etc/nginx/center.key -out /etc/nginx/center.pem \
     -days 2 -subj /CN=center.example 2>/dev/null; \
     for user in ada bob; do echo \"$user:$(openssl passwd -apr1 $user)\" >>/etc/nginx/topas-users; done; \
     printf '%s\\n' 'import time' 'from aiosmtpd.controller import Controller' \
     'from aiosmtpd.handlers import Mailbox' \
-    \"Controller(Mailbox('/root/mails'), hostname='127.0.0.1', port=25).start()\" \
-    'time.sleep(9999)' >/root/smtp.py";
+    \"Controller(Mailbox('/srv/mails'), hostname='127.0.0.1', port=25).start()\" \
+    'time.sleep(9999)' >/srv/smtp.py";
 
 /// What `curl` gets of a path as a user, who says to be ada.
 const GET: &str = "\
@@ -159,20 +159,14 @@ fn a_center_comes_up_by_install_md() {
         return skip(NAME, "no mmdebstrap or nsenter, or not root");
     }
     let scratch = Scratch::new();
-    let made = std::env::var_os("TOPAS_TEST_RELEASE").map(PathBuf::from);
-    let first = made.unwrap_or_else(|| {
-        let first = scratch.path().join("first");
-        release(&first, &[]);
-        first
-    });
     let root = scratch.path().join("bookworm");
     let mut bootstrap = command("mmdebstrap");
     bootstrap.args(["--quiet", "--variant=essential", "--dpkgopt=force-unsafe-io", INCLUDED]);
     run_within(bootstrap.arg("bookworm").arg(&root), TIME).good();
     fs::write(root.join("etc/hosts"), "127.0.0.1 localhost center\n").expect("hosts");
-    run(command("cp").arg("-r").arg(&first).arg(root.join("root/first"))).good();
+    copied(quick_release(), &root.join("srv/first"));
     let installs = documents::documented_command();
-    inside(&root, &format!("cd /root/first; {installs} >/dev/null; {GIVEN}")).good();
+    inside(&root, &format!("cd /srv/first; {installs} >/dev/null; {GIVEN}")).good();
     let Some(machine) = Machine::boot(&root) else {
         return skip(NAME, "no systemd in namespaces of its own");
     };
@@ -189,9 +183,9 @@ fn a_center_comes_up_by_install_md() {
     file.set_modified(SystemTime::now() - Duration::from_secs(1_000_000)).expect("a time");
     drop(file);
     let send = |user: &str, line: &str| {
-        fs::write(root.join("home/line"), line.trim_end()).expect("a line");
+        fs::write(root.join("srv/line"), line.trim_end()).expect("a line");
         let python = "import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); \
-                      s.sendto(open(\"/home/line\", \"rb\").read(), \"/run/topas/log\")";
+                      s.sendto(open(\"/srv/line\", \"rb\").read(), \"/run/topas/log\")";
         machine.call(&format!("runuser -u {user} -- python3 -c '{python}'")).good();
     };
 
@@ -202,7 +196,7 @@ fn a_center_comes_up_by_install_md() {
     assert_eq!(scripts.len(), 8, "{scripts:?}");
     for (at, script) in scripts.iter().enumerate() {
         if script.contains("topas-report-mail.service") {
-            machine.call("systemd-run --quiet --unit=smtp python3 /root/smtp.py").good();
+            machine.call("systemd-run --quiet --unit=smtp python3 /srv/smtp.py").good();
         }
         // The packages of Debian are there, as the root has no network.
         let script = script.replace("NAME-OF-THE-CENTER", "localhost").replace("apt-get", "true");
@@ -232,7 +226,7 @@ fn a_center_comes_up_by_install_md() {
     machine.call("grep -q solve /var/lib/topas/pages/*.html").good();
 
     machine.call("systemctl start topas-report-mail.service").good();
-    let mails = machine.call("cat /root/mails/new/*").good().out();
+    let mails = machine.call("cat /srv/mails/new/*").good().out();
     for text in ["To: ada@center.example", "To: bob@center.example", "Your programs in "] {
         assert!(mails.contains(text), "{text}: {mails}");
     }

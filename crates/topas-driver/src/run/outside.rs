@@ -9,7 +9,7 @@ use nix::unistd::getuid;
 use topas_config::Environment;
 use topas_format::MAX_LINE;
 use topas_format::conf::{Settings, Switch};
-use topas_format::event::{Metric, Why};
+use topas_format::event::{Metric, NOT_MEASURED, Why};
 use topas_format::field::{Lang, Mode};
 use topas_format::form::{RUN_LINE, UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
@@ -228,7 +228,7 @@ impl Measured<'_> {
             Ok(counted) => {
                 format!("{}{}", if counted.estimate { "~" } else { "" }, counted.value)
             }
-            Err(why) => format!("- not measured, see topas-doctor: {}", shown(why.word())),
+            Err(why) => format!("-{NOT_MEASURED}{}", shown(why.word())),
         };
         let label = match self.metric {
             Metric::FpOps => "FP operations",
