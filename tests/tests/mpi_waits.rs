@@ -100,7 +100,8 @@ fn allowed(truth: &Known, found: &Known, place: usize) -> f64 {
 /// The profile of a case that is run until each of its figures was the truth once, at most some
 /// times: a rank that loses its processor between its own look at the clock and that of the library
 /// has noted another truth.
-/// No figure may ever be far from it.
+/// No figure may ever be far from it, but for what the profile says that it does not know, as of
+/// hosts whose clocks could not be compared well enough because a rank had no processor.
 fn holds(mpi: Mpi, program: &str, case: &str, ranks: u32, rounds: u32) -> String {
     holds_on(mpi, None, program, case, ranks, rounds)
 }
@@ -141,7 +142,14 @@ fn holds_on(
                 let difference = (truth.waits[place] - found.waits[place]).abs();
                 let said = || format!("{found:?} of {truth:?}");
                 let far = truth.waits[place] / 10.0 + 0.1;
-                assert!(difference < far, "{case} under {}: {key:?}: {}", mpi.name(), said());
+                let unknown =
+                    if truth.waits[place] > found.waits[place] { found.unknown } else { 0.0 };
+                assert!(
+                    difference < far + unknown,
+                    "{case} under {}: {key:?}: {}",
+                    mpi.name(),
+                    said()
+                );
                 // Clocks of hosts that share processors are compared no better than that.
                 let clocks = hosts.map_or(0.0, |_| 3e-5 * f64::from(truth.calls));
                 if difference <= allowed(truth, &found, place) + clocks {

@@ -421,51 +421,6 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-/// Drifts of hosts against the first, in seconds per second: how much faster their clocks run.
-///
-/// `seen` has for each pair of hosts, sender first, the least time that a message took, by clocks
-/// that were compared at the end only, beyond what it takes at least, divided by how long before
-/// the end that was; infinite if no message tells. Messages for which a rank waited take as long in
-/// the beginning as at the end: what differs is drift. A host of which none tells has none.
-pub fn drifts(seen: &[f64], drifts: &mut [f64]) {
-    let count = drifts.len();
-    let at = |from: usize, to: usize| seen.get(from * count + to).copied().unwrap_or(f64::INFINITY);
-    // How much clocks of one host are ahead of those of another, from messages both ways.
-    let ahead = |host: usize, of: usize| {
-        let (out, back) = (at(host, of), at(of, host));
-        match (out.is_finite(), back.is_finite()) {
-            (true, true) => Some((out - back) / 2.0),
-            (true, false) => Some(out),
-            (false, true) => Some(-back),
-            (false, false) => None,
-        }
-    };
-    const UNKNOWN: f64 = f64::NAN;
-    for (host, drift) in drifts.iter_mut().enumerate() {
-        *drift = if host == 0 { 0.0 } else { UNKNOWN };
-    }
-    // By way of as few others as possible.
-    for _ in 0..4 {
-        for host in 0..count {
-            if drifts.get(host).is_none_or(|drift| !drift.is_nan()) {
-                continue;
-            }
-            let found = (0..count).find_map(|other| {
-                let known = drifts.get(other).copied().filter(|drift| !drift.is_nan())?;
-                Some(known + ahead(host, other)?)
-            });
-            if let (Some(found), Some(drift)) = (found, drifts.get_mut(host)) {
-                *drift = found;
-            }
-        }
-    }
-    for drift in drifts {
-        if drift.is_nan() {
-            *drift = 0.0;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::boxed::Box;
@@ -568,19 +523,5 @@ mod tests {
         ] {
             assert_eq!(CollectiveNote::unpack(note.pack()), note);
         }
-    }
-
-    #[test]
-    fn drifts_follow_from_messages_in_either_direction() {
-        const NO: f64 = f64::INFINITY;
-        // The clock of host 1 runs 20 ppm too fast; host 2 is heard of by way of host 1 alone.
-        let seen = [NO, -2e-5, NO, 2.1e-5, NO, 1.5e-5, NO, NO, NO];
-        let mut found = [9.0; 3];
-        drifts(&seen, &mut found);
-        assert_eq!(found[0], 0.0);
-        assert!((found[1] - 2.05e-5).abs() < 1e-9, "{found:?}");
-        assert!((found[2] - (2.05e-5 - 1.5e-5)).abs() < 1e-9, "{found:?}");
-        drifts(&[NO; 4], &mut found[..2]);
-        assert_eq!(found[1], 0.0);
     }
 }

@@ -12,6 +12,7 @@
 //! wait: what follows from moments             posts: receives whose number is not known yet
 //! engine: what a rank does                    collective: arrivals in collectives
 //! far: what ranks of several nodes tell each other at the end
+//! clocks: how their clocks differ, and drift against each other
 //! ```
 //!
 //! Moments are ticks of a clock that all ranks of a node share. No code here allocates, locks,
@@ -24,6 +25,7 @@
 extern crate std;
 
 pub mod board;
+pub mod clocks;
 pub mod collective;
 pub mod engine;
 pub mod far;

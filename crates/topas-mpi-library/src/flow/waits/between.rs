@@ -252,8 +252,15 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
     let Some(questions) = far::questions() else { return };
     for at in 0..questions.count() {
         let Some(question) = questions.all().get(at).copied() else { return };
+        let host = hosts.of(question.peer);
         questions.conclude(&question, |call| {
-            add_answer(call, &question, |peer| clocks.own(question.moment, hosts.of(peer)));
+            if !question.answered {
+                call.elsewhere = true;
+            } else if question.moment == DOUBT || clocks.error(hosts, host) > tolerance(call) {
+                call.unsure = true;
+            } else {
+                add_answer(call, &question, clocks.own(question.moment, host));
+            }
         });
     }
     let mut boards = Boards::of(ranks.rank);
@@ -267,21 +274,17 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
     }
 }
 
-fn add_answer(call: &mut Findings, question: &FarQuestion, ticks: impl FnOnce(u32) -> u64) {
-    if !question.answered {
-        call.elsewhere = true;
-    } else if question.moment == DOUBT {
+/// By so much clocks may differ, in ticks, that a message seems to come before it was sent; much more
+/// is another message. Where clocks are not known so well, nothing is sure.
+fn tolerance(call: &Findings) -> u64 {
+    call.call.length() / 4
+}
+
+fn add_answer(call: &mut Findings, question: &FarQuestion, moment: u64) {
+    if question.cause == Cause::LateSender && moment > call.call.ended + tolerance(call) {
         call.unsure = true;
     } else {
-        let moment = ticks(question.peer);
-        // By so much clocks may differ that a message seems to come before it was sent; much more
-        // is another message.
-        let tolerance = call.call.length() / 4;
-        if question.cause == Cause::LateSender && moment > call.call.ended + tolerance {
-            call.unsure = true;
-        } else {
-            call.other_began(question.cause, peer_with(question.peer, 0), moment);
-        }
+        call.other_began(question.cause, peer_with(question.peer, 0), moment);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Clocks of hosts: compared with each other at the end, and by messages for the time before.
 
-use topas_mpi_waits::far::{FarQuestion, drifts};
+use topas_mpi_waits::clocks::{Comparison, Message, Seen, drifts};
+use topas_mpi_waits::far::FarQuestion;
 use topas_mpi_waits::wait::Cause;
 
 use super::hosts::Hosts;
@@ -10,11 +11,11 @@ use crate::sys;
 
 use core::sync::atomic::Ordering::Relaxed;
 
-/// How often a message goes there and back at least: the fastest of them counts.
+/// How often a message goes there and back at least.
 const TIMES: u32 = 16;
-/// As long as none was so fast, in nanoseconds, more are sent, for at most some time: where ranks
-/// share processors most messages wait for one.
-const FAST: u64 = 20_000;
+/// As long as the difference is not known so well, in nanoseconds, more are sent, for at most some
+/// time: where ranks share processors most messages wait for one.
+const GOOD: u64 = 10_000;
 const PATIENCE: u64 = 200_000_000;
 
 /// Most hosts whose drifts are looked for. Clocks of more are taken as even: those of a center are
@@ -31,22 +32,34 @@ pub struct Clocks {
     artificial: (i64, f64),
     /// How far the first host is ahead of this one, in nanoseconds
     ahead: i64,
-    /// Half of the way there and back to the first host, in nanoseconds
+    /// How far that may be from the truth, in nanoseconds
     error: u64,
     /// When clocks were compared
     end: i64,
+    /// What each rank told, of which that of the first of each host counts
+    told: &'static [Told],
     /// Drifts of hosts
     drifts: &'static [f64],
     own: u32,
 }
 
-/// What the first rank of a host tells.
+/// What the first rank of a host tells all ranks.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Told {
     ahead: i64,
     error: u64,
     end: i64,
+}
+
+/// The answer to a rank that compares its clock: moments common to all ranks.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Answer {
+    /// How far they may be from the truth, in nanoseconds
+    error: u64,
+    asked: i64,
+    answered: i64,
 }
 
 impl Clocks {
@@ -62,6 +75,7 @@ impl Clocks {
             ahead: 0,
             error: 0,
             end: 0,
+            told: &[],
             drifts: &[],
             own: hosts.own,
         };
@@ -78,7 +92,7 @@ impl Clocks {
         }
         let leader = all.get(hosts.leader(hosts.own) as usize)?;
         (clocks.ahead, clocks.error) = (leader.ahead, leader.error);
-        clocks.end = all.first()?.end;
+        (clocks.end, clocks.told) = (all.first()?.end, all);
         Some(clocks)
     }
 
@@ -100,36 +114,35 @@ impl Clocks {
     }
 
     fn ask(&mut self, ranks: &Ranks, other: u32) -> Option<()> {
-        let ([more], [reply]) = (room::<u8>(1)?, room::<Told>(1)?) else { return None };
-        let (mut best, mut times, began) = (u64::MAX, 0, sys::monotonic());
+        let ([more], [answer]) = (room::<u8>(1)?, room::<Answer>(1)?) else { return None };
+        let (mut comparison, mut times, began) = (Comparison::default(), 0, sys::monotonic());
         loop {
             let late = sys::monotonic().wrapping_sub(began) > PATIENCE;
-            *more = u8::from(times < TIMES || best > FAST && !late);
+            *more = u8::from(times < TIMES || comparison.error() > GOOD && !late);
             let sent = self.host_now();
             give(ranks, other, core::slice::from_ref(more))?;
             if *more == 0 {
+                self.ahead = comparison.ahead();
+                self.error = answer.error.saturating_add(comparison.error());
                 return Some(());
             }
-            take(ranks, other, bytes_of(core::slice::from_mut(reply)))?;
+            take(ranks, other, bytes_of(core::slice::from_mut(answer)))?;
+            let received = self.host_now();
             times += 1;
-            let took = self.host_now().wrapping_sub(sent) as u64;
-            if took < best {
-                best = took;
-                self.ahead = reply.end.wrapping_sub(sent + took as i64 / 2);
-                self.error = reply.error + took / 2;
-            }
+            comparison.add(answer.asked.wrapping_sub(sent), received.wrapping_sub(answer.answered));
         }
     }
 
     fn serve(&self, ranks: &Ranks, other: u32) -> Option<()> {
-        let ([more], [reply]) = (room::<u8>(1)?, room::<Told>(1)?) else { return None };
+        let ([more], [answer]) = (room::<u8>(1)?, room::<Answer>(1)?) else { return None };
         loop {
             take(ranks, other, core::slice::from_mut(more))?;
             if *more == 0 {
                 return Some(());
             }
-            *reply = Told { ahead: 0, error: self.error, end: self.common_now() };
-            give(ranks, other, bytes_of(core::slice::from_mut(reply)))?;
+            let asked = self.common_now();
+            *answer = Answer { error: self.error, asked, answered: self.common_now() };
+            give(ranks, other, bytes_of(core::slice::from_mut(answer)))?;
         }
     }
 
@@ -161,6 +174,12 @@ impl Clocks {
         self.drifts.get(host as usize).copied().unwrap_or(0.0)
     }
 
+    /// How far a moment of a host may be from the truth, in ticks of this rank.
+    pub fn error(&self, hosts: &Hosts, host: u32) -> u64 {
+        let of = self.told.get(hosts.leader(host) as usize).map_or(0, |told| told.error);
+        (self.error.saturating_add(of) as f64 / self.rate) as u64
+    }
+
     /// The tick of this rank at a moment that a rank of a host has told.
     pub fn own(&self, moment: u64, host: u32) -> u64 {
         let before = self.end.wrapping_sub(moment as i64) as f64;
@@ -178,16 +197,15 @@ impl Clocks {
             return Some(());
         }
         let count = hosts.count;
-        // Two for each pair of hosts: of the first half of the run, and of the second.
-        let seen = room::<f64>(count * count * 2 * 3)?;
-        let other = room::<f64>(seen.len())?;
+        let seen = room::<Seen>(count * count)?;
+        let other = room::<Seen>(seen.len())?;
         self.look_at_messages(hosts, seen);
         // To the first rank, and from there to all, as sums go.
         let mut bit = 1;
         while bit < ranks.size && ranks.rank & bit == 0 {
             if ranks.rank + bit < ranks.size {
                 take(ranks, ranks.rank + bit, bytes_of(other))?;
-                merge(seen, other);
+                seen.iter_mut().zip(other.iter()).for_each(|(to, from)| to.merge(from));
             }
             bit <<= 1;
         }
@@ -202,17 +220,14 @@ impl Clocks {
                 give(ranks, ranks.rank + bit, bytes_of(seen))?;
             }
         }
-        let (slopes, found) = (room::<f64>(count * count)?, room::<f64>(count)?);
-        for (slope, pair) in slopes.iter_mut().zip(seen.chunks(6)) {
-            *slope = slope_of(pair);
-        }
-        drifts(slopes, found);
+        let found = room::<f64>(count)?;
+        drifts(seen, found);
         self.drifts = found;
         Some(())
     }
 
     /// Notes the fastest messages from other hosts for which this rank waited.
-    fn look_at_messages(&self, hosts: &Hosts, seen: &mut [f64]) {
+    fn look_at_messages(&self, hosts: &Hosts, seen: &mut [Seen]) {
         let Some(questions) = far::questions() else { return };
         let half = self.end.wrapping_sub(self.common(self.began.ticks)) as f64 / 2.0;
         for question in questions.all() {
@@ -228,33 +243,11 @@ impl Clocks {
             }
             let (took, before) = (ended - moment as i64, (self.end - ended) as f64);
             let pair = from as usize * hosts.count + self.own as usize;
-            let part = usize::from(before < half);
-            let fastest = [took as f64, before, 1.0];
-            if let Some(place) = seen.get_mut((pair * 2 + part) * 3..)
-                && let Some(place) = place.first_chunk_mut::<3>()
-                && (place[2] == 0.0 || fastest[0] < place[0])
-            {
-                *place = fastest;
+            if let Some(seen) = seen.get_mut(pair) {
+                seen.add(Message { took: took as f64, before }, half);
             }
         }
     }
-}
-
-/// The drift that a pair of fastest messages tells; infinite if it tells none.
-fn slope_of(pair: &[f64]) -> f64 {
-    let &[early, early_before, early_known, late, late_before, late_known] = pair else {
-        return f64::INFINITY;
-    };
-    // By so much messages differ by chance, in nanoseconds; no clock is worse than that.
-    const CHANCE: f64 = 20_000.0;
-    const WORST: f64 = 1e-4;
-    let apart = early_before - late_before;
-    if early_known == 0.0 || late_known == 0.0 || apart <= 0.0 {
-        return f64::INFINITY;
-    }
-    let (slope, most) = ((early - late) / apart, WORST * apart);
-    let differ = (early - late).abs();
-    if differ < CHANCE || differ > most { f64::INFINITY } else { slope }
 }
 
 /// Bytes of a message, few enough for any MPI to send them without an answer.
@@ -280,18 +273,6 @@ fn take(ranks: &Ranks, from: u32, bytes: &mut [u8]) -> Option<()> {
         }
     }
     Some(())
-}
-
-/// Keeps the faster messages of two tables.
-fn merge(to: &mut [f64], from: &[f64]) {
-    for (to, from) in to.chunks_exact_mut(3).zip(from.chunks_exact(3)) {
-        if let (&mut [took, _, known], &[other, _, other_known]) = (&mut *to, from)
-            && other_known != 0.0
-            && (known == 0.0 || other < took)
-        {
-            to.copy_from_slice(from);
-        }
-    }
 }
 
 /// A clock that a test makes differ from that of other ranks: `TOPAS_TEST_CLOCK=SECONDS:PPM`.
