@@ -248,20 +248,25 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     if of.first >= of.end {
         return with(|engine, _, _| engine.looked(waiting));
     }
-    if !of.near {
+    // If the communicator is gone, so is the meaning of its ranks.
+    let known = generation(place(post.handle)) == post.generation;
+    let mut member = |other: u32| {
+        object::world_rank(library, ledger, post.handle, ObjectKind::Comm, other as i32)
+    };
+    // When it was started, some were perhaps not yet in MPI. All for whom it waited are now.
+    let is_decided = with(|_, numbers, _| numbers.is_near(library, post.handle).is_some());
+    let came = known && !is_decided && (of.first..of.end).all(|other| boards::seek(member(other)));
+    if !of.near && !came {
         return with(|engine, _, boards| match of.far {
             0 => engine.not_measured(waiting),
             key => engine.gathered_far(boards, waiting, key, of.number),
         });
     }
-    // If the communicator is gone, so is the meaning of its ranks.
-    let known = generation(place(post.handle)) == post.generation;
+    if !known {
+        return with(|engine, _, _| engine.not_measured(waiting));
+    }
     for other in of.first..of.end {
-        if !known {
-            return with(|engine, _, _| engine.not_measured(waiting));
-        }
-        let kind = ObjectKind::Comm;
-        let peer = object::world_rank(library, ledger, post.handle, kind, other as i32);
+        let peer = member(other);
         with(|engine, _, boards| {
             engine.gathered(boards, waiting, of.comm, of.number, peer);
         });
