@@ -48,30 +48,30 @@ pub(crate) enum Holding {
     Unknown,
 }
 
-/// Facts of which one has another value.
+/// Facts of which some have another value.
 struct Shifted<'f> {
     facts: &'f FactValues,
-    fact: &'static Fact,
+    shifted: &'f [&'static Fact],
     value: f64,
 }
 
 impl Valuation<FactOperand> for Shifted<'_> {
     fn value(&self, operand: &FactOperand) -> Value<'_> {
-        if operand.0 == self.fact {
+        if self.shifted.contains(&operand.0) {
             return Value::Number((self.value * MILLION as f64) as i128);
         }
         self.facts.value(operand)
     }
 }
 
-/// Whether a condition were true if a fact had another value; None if a fact is missing.
+/// Whether a condition were true if some facts had another value; None if a fact is missing.
 pub(crate) fn with_another(
     when: &Expression<FactOperand>,
     facts: &FactValues,
-    fact: &'static Fact,
+    shifted: &[&'static Fact],
     value: f64,
 ) -> Option<bool> {
-    when.truth(&Shifted { facts, fact, value })
+    when.truth(&Shifted { facts, shifted, value })
 }
 
 /// Whether the condition of a rule holds. `test` is the share that its limit is about.
@@ -90,7 +90,7 @@ pub(crate) fn holding(
     // or from below.
     let factors = [1.0, 1.0 / (1.0 - HYSTERESIS), 1.0 / (1.0 + HYSTERESIS)];
     let holds = |values: &[f64]| {
-        let at = |value: f64| with_another(when, facts, test, value) == Some(true);
+        let at = |value: f64| with_another(when, facts, &[test], value) == Some(true);
         let all = |factor: &f64| values.iter().all(|value| at(value * factor));
         match before {
             ToldBefore::Unknown => all(&1.0),

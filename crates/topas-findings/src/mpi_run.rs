@@ -103,7 +103,15 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     facts.number("mpi_calls", calls as f64);
     processors(profile, facts);
     objects(profile, facts);
-    facts.number("outside_share", share(sums.outside()));
+    // Of several threads the sums of a run say nothing: they may be in MPI at the same time.
+    let outside = if profile.ranks.len() as u64 == sums.ranks {
+        Some(profile.ranks.iter().map(|rank| outside_of_rank(&rank.sums)).sum())
+    } else {
+        (sums.threads <= 1).then(|| sums.outside())
+    };
+    if let Some(outside) = outside {
+        facts.number("outside_share", share(outside));
+    }
     let waits = all_waits(profile);
     facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
     if let Some((all, routines)) = &waits {

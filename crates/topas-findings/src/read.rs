@@ -227,9 +227,11 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
     let fact = |entry: &RuleEntry, name: &str| {
         Fact::named(name).ok_or_else(|| entry.fault(format!("there is no fact {name}")))
     };
-    let requires = last("requires").map_or(Ok(Vec::new()), |entry| {
-        entry.value.split_whitespace().map(|name| fact(entry, name)).collect()
-    })?;
+    let facts = |key: &str| {
+        last(key).map_or(Ok(Vec::new()), |entry| {
+            entry.value.split_whitespace().map(|name| fact(entry, name)).collect()
+        })
+    };
     let ruled_out = |entry: &&RuleEntry| {
         let text = replaced(entry, &parameters, true)?;
         let form = || entry.fault("`ruled out` is of the form: TEXT if CONDITION");
@@ -252,10 +254,10 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         what: needed("what")?.value.clone(),
         confidence: confidence(last("confidence"))?,
         link: last("link").map(|entry| entry.value.clone()),
-        requires,
+        requires: facts("requires")?,
         when: condition(when, &replaced(when, &parameters, false)?)?,
         test: last("test").map(|entry| fact(entry, &entry.value)).transpose()?,
-        basis: last("basis").map(|entry| fact(entry, &entry.value)).transpose()?,
+        basis: facts("basis")?,
         place: last("where").map(template).transpose()?,
         sentence: template(needed("sentence")?)?,
         also: several("also")?,

@@ -5,6 +5,7 @@ use topas_data::Expression;
 use crate::fact::{Fact, FactOperand, FactValues};
 use crate::margin::{Holding, ToldBefore, holding, with_another};
 use crate::read::{RuleFault, read};
+use crate::search::SeldomFinding;
 use crate::template::{FindingWord, FindingWords, Template};
 
 /// What a rule is about.
@@ -59,8 +60,8 @@ pub struct Rule {
     pub(crate) when: Expression<FactOperand>,
     /// The share that the limit of the rule is about
     pub(crate) test: Option<&'static Fact>,
-    /// How often was seen what the rule is about
-    pub(crate) basis: Option<&'static Fact>,
+    /// How long all ranks together lost time by what the rule is about, and how often
+    pub(crate) basis: Vec<&'static Fact>,
     pub(crate) place: Option<Template>,
     pub(crate) sentence: Template,
     pub(crate) also: Vec<Template>,
@@ -169,13 +170,21 @@ impl Rule {
         }
     }
 
-    /// How often was seen what the rule is about, if the rule does not fire because that is too
-    /// seldom, and for no other reason.
-    pub(crate) fn too_seldom(&self, facts: &FactValues) -> Option<(&'static Fact, f64)> {
-        let basis = self.basis?;
+    /// What the rule would tell, if it does not fire for one reason alone: what it is about was seen too
+    /// little.
+    pub(crate) fn too_seldom(&self, facts: &FactValues) -> Option<SeldomFinding> {
+        let would = |all: &[&'static Fact]| {
+            with_another(&self.when, facts, all, f64::from(u32::MAX)) == Some(true)
+        };
+        if would(&[]) || !would(&self.basis) {
+            return None;
+        }
+        let others =
+            |one| self.basis.iter().copied().filter(|fact| *fact != one).collect::<Vec<_>>();
+        let basis = self.basis.iter().copied().find(|fact| !would(&others(*fact)))?;
         let seen = facts.get_number(basis.name)?;
-        let would = |value: f64| with_another(&self.when, facts, basis, value) == Some(true);
-        (!would(seen) && would(f64::from(u32::MAX))).then_some((basis, seen))
+        let finding = RuleFinding { confidence: Confidence::Hint, ..self.found(facts)? };
+        Some(SeldomFinding { finding, basis, seen })
     }
 
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {

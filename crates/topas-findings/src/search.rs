@@ -16,12 +16,25 @@ pub struct BottleneckSearch {
     pub unsure: Vec<RuleFinding>,
     /// What was ruled out, in a few words each
     pub ruled_out: Vec<String>,
-    /// What costs enough to be told, but was seen too seldom; how often that is, as a fact
-    pub seldom: Vec<(String, &'static Fact, f64)>,
+    /// What costs enough to be told, but was seen too seldom to be sure of it
+    pub seldom: Vec<SeldomFinding>,
+    /// What costs a share that would be told, but too few seconds to judge
+    pub little: Vec<SeldomFinding>,
     /// What could not be judged, and a fact that is missing for it
     pub unknown: Vec<(String, &'static Fact)>,
     /// What is to be said if there are no findings
     pub nothing: Option<RuleFinding>,
+}
+
+/// What a rule would tell, had it seen more of what it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeldomFinding {
+    /// What the rule would tell
+    pub finding: RuleFinding,
+    /// The fact that is too small: seconds of all ranks together, or how often it was seen
+    pub basis: &'static Fact,
+    /// Its value
+    pub seen: f64,
 }
 
 /// Findings that are told, if the rule of the search does not say so.
@@ -80,7 +93,8 @@ impl Rules {
             }
             match outcome(rule) {
                 RuleOutcome::Not => match rule.too_seldom(facts) {
-                    Some((basis, seen)) => search.seldom.push((rule.what.clone(), basis, seen)),
+                    Some(seldom) if is_enough(&seldom.finding) => search.seldom.push(seldom),
+                    Some(little) => search.little.push(little),
                     None => search.ruled_out.push(rule.what.clone()),
                 },
                 RuleOutcome::Unknown(missing) => {

@@ -1,7 +1,8 @@
 //! What the search for bottlenecks found, in words: the same for people and for programs.
 
 use serde_json::{Value, json as object};
-use topas_findings::{BottleneckSearch, Fact, FactSource, RuleFinding};
+use topas_data::field::{FieldKind, FieldUnit};
+use topas_findings::{BottleneckSearch, FactSource, RuleFinding, SeldomFinding};
 
 use crate::finding::{advice, json, words};
 use crate::number::{duration, percent};
@@ -88,9 +89,21 @@ fn body(finding: &RuleFinding) -> String {
     words(&finding.sentence) + &evidence.collect::<String>() + &advice(finding)
 }
 
-/// What was seen too seldom, and how often.
-fn seldom((what, _, seen): &(String, &'static Fact, f64)) -> String {
-    format!("{what} (seen {})", count(*seen as u64, "time"))
+/// What was seen too seldom to be sure of it.
+fn seldom(one: &SeldomFinding, columns: usize) -> String {
+    let seen = count(one.seen as u64, "time");
+    let line = format!("May be, seen {seen} only: {}. {}", title(&one.finding), body(&one.finding));
+    paragraph(&line, columns)
+}
+
+/// What there was too little of to judge.
+fn little(SeldomFinding { finding, basis, seen }: &SeldomFinding) -> String {
+    match basis.kind {
+        FieldKind::Number(FieldUnit::Seconds) => {
+            format!("{} ({} of all ranks together)", finding.what, duration(*seen))
+        }
+        _ => format!("{} (seen {})", finding.what, count(*seen as u64, "time")),
+    }
 }
 
 /// What was found, in few words: a paragraph for each finding, in lines of `columns`. These are the words of
@@ -132,15 +145,16 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         let line = format!("May be: {}. {}", title(unsure), body(unsure));
         out += &paragraph(&line, columns);
     }
+    out.extend(search.seldom.iter().map(|one| seldom(one, columns)));
     for beside in &search.beside {
         out += &paragraph(&format!("Also: {}", body(beside)), columns);
     }
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
     }
-    if !search.seldom.is_empty() {
-        let all: Vec<String> = search.seldom.iter().map(seldom).collect();
-        out += &paragraph(&format!("Too seldom to judge: {}.", all.join("; ")), columns);
+    if !search.little.is_empty() {
+        let all: Vec<String> = search.little.iter().map(little).collect();
+        out += &paragraph(&format!("Too little to judge: {}.", all.join("; ")), columns);
     }
     for source in
         [FactSource::Pes, FactSource::Mpi, FactSource::Waits, FactSource::EventLog, FactSource::Log]
@@ -178,6 +192,7 @@ fn worlds(run: &SearchedRun, columns: usize) -> String {
             let line = format!("May be: {}. {}", title(unsure), words(&unsure.sentence));
             text += &paragraph(&line, columns);
         }
+        text.extend(world.search.seldom.iter().map(|one| seldom(one, columns)));
         if text.is_empty() {
             text = paragraph("Nothing was found that costs it time.", columns);
         }
@@ -215,12 +230,15 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
         "beside": search.beside.iter().map(json).collect::<Vec<_>>(),
         "nothing": search.nothing.as_ref().map(json),
         "ruled_out": search.ruled_out,
-        "seldom": search.seldom.iter().map(|(what, fact, seen)| {
-            object!({ "what": what, "fact": fact.name, "seen": seen })
-        }).collect::<Vec<_>>(),
+        "seldom": search.seldom.iter().map(seen_value).collect::<Vec<_>>(),
+        "little": search.little.iter().map(seen_value).collect::<Vec<_>>(),
         "unknown": unknown,
         "worlds": run.worlds.iter().map(world).collect::<Vec<_>>(),
     })
+}
+
+fn seen_value(SeldomFinding { finding, basis, seen }: &SeldomFinding) -> Value {
+    object!({ "finding": json(finding), "fact": basis.name, "seen": seen })
 }
 
 fn world(world: &SearchedWorld) -> Value {

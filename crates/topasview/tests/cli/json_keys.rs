@@ -60,6 +60,16 @@ fn taken() -> String {
     )
 }
 
+/// The MPI profile of a run that is too short to judge.
+fn short() -> String {
+    with_lengths(
+        "2026/11/20 08:01:02 topas-mpi mohr heat2d 2 5c3a-8 v=1 of=run line=1/1 t=1795161662 uid=1004 \
+         end=finalize host=n1 ranks=2 wall=2 wallmax=1 mpisum=0.8 mpimax=0.5 mpimin=0.3 usemax=0.7 over=0 \
+         thr=1 late=0.3 latercv=0 coll=0 f=Recv:1000:0.6:2:1000:0:0:1000:8000:2 \
+         l=Recv:900:0.3:0:0:0:0:0:0:0:0:0:0\n",
+    )
+}
+
 /// Two PEs of which nothing is to be said.
 fn even() -> String {
     let line = |pe: u32| {
@@ -117,6 +127,7 @@ fn site() -> TempDir {
         ("new.log", new),
         ("even.log", even()),
         ("taken.log", taken()),
+        ("short.log", short()),
         ("spread.log", String::from_utf8(spread.text()).unwrap()),
     ] {
         fs::write(dir.path().join(name), text).unwrap();
@@ -146,6 +157,7 @@ fn the_manual_has_every_key_and_no_other() {
         "--why --json spread.log",
         "--why --json even.log",
         "--why --json taken.log",
+        "--why --json short.log",
     ] {
         let shown = view(site.path(), &words.split_whitespace().collect::<Vec<_>>());
         assert!(shown.code < 2 && !shown.out.is_empty(), "{words}: {}", shown.err);
