@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, library, profiled};
@@ -268,6 +268,44 @@ fn waits_between_hosts_are_those_that_the_program_noted() {
         ] {
             holds_on(mpi, Some(hosts), program, case, ranks, rounds);
         }
+    }
+}
+
+/// The event logs of hosts tell how their clocks differ. These hosts have one clock in truth.
+#[test]
+fn event_logs_of_hosts_tell_how_far_apart_their_clocks_are() {
+    for mpi in Mpi::installed_with("event_logs_of_hosts", &["unshare", "hostname"]) {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("waits");
+        build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
+        let notes = scratch.path().join("notes");
+        let hosts = Hosts::new(2, &places);
+        let mut words = vec!["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=yes"];
+        words.extend(hosts.words());
+        words.extend([&program, &notes].map(|path| path.to_str().expect("path")));
+        words.insert(words.len() - 1, "recv");
+        words.push("20");
+        profiled(mpi, &scratch, 2, &words, &places).good();
+        let entries = fs::read_dir(scratch.path()).expect("a directory");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        let logs: Vec<PathBuf> =
+            paths.filter(|path| path.extension().is_some_and(|end| end == "trace")).collect();
+        assert_eq!(logs.len(), 2, "one for each host: {logs:?}");
+        for log in &logs {
+            let bytes = fs::read(log).expect("event log");
+            let facts = String::from_utf8_lossy(&bytes);
+            let clock =
+                facts.lines().find_map(|line| line.strip_prefix("clock ")).expect("a clock");
+            let [ahead, error, drift]: [i64; 3] =
+                clock.split(' ').map(number).collect::<Vec<_>>().try_into().expect("three numbers");
+            // What a test makes of a clock is rounded twice.
+            assert!(ahead.abs() <= error + 1_000, "under {}: {clock}", mpi.name());
+            assert!(drift.abs() <= 100_000, "under {}: {clock}", mpi.name());
+        }
+        let mut view = scratch.command(Site::shared().tool("topasview"));
+        let page = run(view.arg("--timeline").args(&logs)).good().out();
+        assert!(page.contains("The clocks of the hosts were compared"), "under {}", mpi.name());
     }
 }
 

@@ -66,8 +66,9 @@ pub use sums::{
     TrafficSums, WAITED_NAMES, Waiting,
 };
 pub use timeline::{
-    CallPlace, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum, TIME_CLASSES,
-    TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineProcess, TimelineRow, TimelineSlice,
+    CallPlace, HostClocks, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum,
+    TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineProcess, TimelineRow,
+    TimelineSlice,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;

@@ -35,6 +35,7 @@ use named_states::NamedStates;
 use notes::Notes;
 use states::Meaning;
 
+pub use clock::HostClocks;
 pub use message_numbers::{MessageNumber, MessageNumbers};
 pub use named_states::{NamedState, StateSum};
 pub use notes::{NoteKind, TimelineNote};
@@ -69,8 +70,8 @@ pub struct Timeline<'l> {
     pub untold: u64,
     /// Calls on communicators that the log does not tell apart
     pub unnamed: u64,
-    /// Whether clocks of several hosts were put beside each other by their time of day
-    pub has_several_clocks: bool,
+    /// How clocks of several hosts were put beside each other
+    pub host_clocks: HostClocks,
     /// Other launches in the logs, which are not shown
     pub other_launches: usize,
     /// Ranks of the launch that are not in the logs
@@ -133,7 +134,7 @@ impl<'l> Timeline<'l> {
             return Ok(None);
         }
         let members: Vec<&TraceProcess> = processes.iter().map(|(_, process)| *process).collect();
-        let (clocks, has_several_clocks) = clocks(&members);
+        let (clocks, host_clocks) = clocks(&members);
         let blocks = members.iter().flat_map(|process| process.blocks());
         let calls: u64 = blocks.map(|(_, block)| u64::from(block.head.events())).sum();
         let slice_calls = rows::slice_calls(calls);
@@ -175,7 +176,7 @@ impl<'l> Timeline<'l> {
         let missing_ranks = ranks - members.len() as u64;
         let mut timeline = reader.finish();
         timeline.processes = processes;
-        timeline.has_several_clocks = has_several_clocks;
+        timeline.host_clocks = host_clocks;
         timeline.other_launches = launches - 1;
         timeline.missing_ranks = missing_ranks;
         timeline.slice_calls = slice_calls;
@@ -421,7 +422,7 @@ impl<'l> TimelineReader<'l, '_> {
             skips: self.skips,
             untold: self.messages.untold + self.collectives.untold,
             unnamed: self.messages.unnamed,
-            has_several_clocks: false,
+            host_clocks: HostClocks::One,
             other_launches: 0,
             missing_ranks: 0,
             slice_calls: 0,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 use topas_data::{data_from, read_at_most};
+use topas_mpi_profile::facts::HostClock;
 use topas_mpi_profile::layout::Moment;
 use topas_mpi_profile::sums::TickLength;
 use topas_trace::{
@@ -67,6 +68,7 @@ pub struct TraceFacts {
     lines: Vec<(String, String)>,
     began: Moment,
     latest: Moment,
+    clock: Option<HostClock>,
 }
 
 impl TraceFacts {
@@ -78,6 +80,7 @@ impl TraceFacts {
             match key {
                 "began" => facts.began = moment(value),
                 "latest" => facts.latest = moment(value),
+                "clock" => facts.clock = host_clock(value),
                 _ => facts.lines.push((key.to_owned(), value.to_owned())),
             }
         }
@@ -105,6 +108,13 @@ fn moment(text: &str) -> Moment {
     let mut numbers = text.split(' ').map(|word| word.parse().unwrap_or(0));
     let mut next = || numbers.next().unwrap_or(0);
     Moment { ticks: next(), monotonic: next(), realtime: next() }
+}
+
+fn host_clock(text: &str) -> Option<HostClock> {
+    let mut numbers = text.split(' ');
+    let ahead = numbers.next()?.parse().ok()?;
+    let error = numbers.next()?.parse().ok()?;
+    Some(HostClock { ahead, error, drift: numbers.next()?.parse().ok()? })
 }
 
 /// The events of a process in a log.
@@ -172,6 +182,11 @@ impl TraceProcess {
     /// The latest moment that the process tells of.
     pub fn latest_moment(&self) -> Moment {
         self.facts.latest
+    }
+
+    /// How the clock of its host differs from that of the first host; None if clocks were not compared.
+    pub fn host_clock(&self) -> Option<HostClock> {
+        self.facts.clock
     }
 
     /// The name of a routine.

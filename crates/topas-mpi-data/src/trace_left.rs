@@ -49,7 +49,7 @@ impl LoggedThreads {
             let of = self.0.iter().find(|(known, _)| std::ptr::eq(&**known, block));
             of.and_then(|(_, ring)| *ring)
         };
-        write_facts(header, self.0.iter().map(|(block, _)| &**block), ring, &mut out);
+        write_facts(header, None, self.0.iter().map(|(block, _)| &**block), ring, &mut out);
         let mut head = BlockHead {
             rank: header.rank,
             process: process_key(header),

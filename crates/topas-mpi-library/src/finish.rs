@@ -41,9 +41,7 @@ pub fn finalize() {
     }
     trace::finalizing(entered, header.latest.ticks);
     flow::waits::finish();
-    if let Some(ranks) = &ranks {
-        flow::waits::between::settle(ranks, header);
-    }
+    let clock = ranks.as_ref().and_then(|ranks| flow::waits::between::settle(ranks, header));
     let ended = header.latest.ticks;
     let written = workspace::with(|room| {
         describe(header, room);
@@ -65,7 +63,7 @@ pub fn finalize() {
     if let Some(ranks) = ranks {
         ranks.part();
     }
-    trace::write(header);
+    trace::write(header, clock);
     // What the ranks did not write together is left for whoever collects it.
     if written == Some(true) {
         header.state = RankState::Written as u32;

@@ -11,7 +11,7 @@ use core::sync::atomic::{
 };
 
 use topas_format::out::Out;
-use topas_mpi_profile::facts::{process_key, write_facts};
+use topas_mpi_profile::facts::{HostClock, process_key, write_facts};
 use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
 use topas_mpi_profile::lines::text;
 use topas_trace::{
@@ -414,8 +414,9 @@ fn rings() -> impl Iterator<Item = &'static mut ThreadLog> {
 }
 
 /// Appends what the rings hold, and then what is known of the process, to the log of the host. Each
-/// block is one write, so blocks of several ranks do not mix.
-pub fn write(header: &mut Header) {
+/// block is one write, so blocks of several ranks do not mix. `clock` is known if clocks of hosts were
+/// compared.
+pub fn write(header: &mut Header, clock: Option<HostClock>) {
     let mut path = [0; 1024];
     let mut own = None;
     for log in rings() {
@@ -454,7 +455,7 @@ pub fn write(header: &mut Header) {
             ..BlockHead::new(BlockContent::Facts)
         };
         let mut out = Out::new(&mut block.body);
-        write_facts(header, spool::blocks(), ring_of, &mut out);
+        write_facts(header, clock, spool::blocks(), ring_of, &mut out);
         block.head.filled = out.len() as u64;
         block.close(header.rank, header.latest.ticks);
         // SAFETY: a block is bytes.

@@ -10,6 +10,18 @@ use crate::routine;
 /// Longest value of a text, in B.
 const LONGEST: usize = 256;
 
+/// How the clock of a host differs from that of the first host of the world, as ranks have found out
+/// at the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostClock {
+    /// How far the first host is ahead of [`Moment::monotonic`] of this one, in nanoseconds
+    pub ahead: i64,
+    /// How far that may be from the truth, in nanoseconds
+    pub error: u64,
+    /// How much faster the clock of this host runs, in 1e-9
+    pub drift: i64,
+}
+
 /// What tells the process from all others whose events are in a log: a hash, never 0.
 pub fn process_key(header: &Header) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -19,10 +31,12 @@ pub fn process_key(header: &Header) -> u64 {
         | 1
 }
 
-/// Writes the facts of a process. `blocks` are those of its threads, `ring` tells the ring of one.
+/// Writes the facts of a process. `clock` is known if clocks were compared; `blocks` are those of its
+/// threads, `ring` tells the ring of one.
 /// What there is no room for is left out from the end.
 pub fn write_facts<'b>(
     header: &Header,
+    clock: Option<HostClock>,
     blocks: impl Iterator<Item = &'b Block> + Clone,
     mut ring: impl FnMut(&Block) -> Option<RingHead>,
     out: &mut Out<'_>,
@@ -53,6 +67,10 @@ pub fn write_facts<'b>(
         out.put(key.as_bytes()).byte(b' ').dec(ticks);
         out.byte(b' ').dec(monotonic).byte(b' ').dec(realtime).byte(b'\n');
     }
+    if let Some(HostClock { ahead, error, drift }) = clock {
+        signed(out.put(b"clock "), ahead).byte(b' ').dec(error).byte(b' ');
+        signed(out, drift).byte(b'\n');
+    }
     for block in blocks.clone() {
         let Some(ring) = ring(block) else { continue };
         let kept = ring.begun.min(ring.made.into());
@@ -71,4 +89,11 @@ pub fn write_facts<'b>(
             out.put(b"routine ").dec(number as u64).put(b" MPI_").put(name).byte(b'\n');
         }
     }
+}
+
+fn signed<'o, 'b>(out: &'o mut Out<'b>, number: i64) -> &'o mut Out<'b> {
+    if number < 0 {
+        out.byte(b'-');
+    }
+    out.dec(number.unsigned_abs())
 }

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use topas_mpi_profile::facts::HostClock;
+
 use crate::trace::TraceProcess;
 
 /// The latest moment that is told, in ns: 104 days. Scripts have no larger integers, and a damaged log
 /// may tell of any time.
 const LATEST: u64 = 1 << 53;
+
+/// Parts of a drift that is told in 1e-9.
+const BILLION: i128 = 1_000_000_000;
 
 /// The time of a process: nanoseconds since the first call of the first rank.
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +37,13 @@ impl RowClock<'_> {
 }
 
 impl<'l> RowClock<'l> {
-    fn new(told_by: Option<&'l TraceProcess>, offset: i128) -> RowClock<'l> {
+    fn new(told_by: Option<&'l TraceProcess>, offset: i128, drift: i64) -> RowClock<'l> {
         let scale = told_by.and_then(|process| {
             let (first, latest) = (process.first_moment(), process.latest_moment());
             let length = u128::from(latest.monotonic.checked_sub(first.monotonic)?) << SCALE_DIGITS;
-            length.checked_div(latest.ticks.checked_sub(first.ticks)?.into())?.try_into().ok()
+            let scale = length.checked_div(latest.ticks.checked_sub(first.ticks)?.into())?;
+            let faster = i128::try_from(scale).ok()? * i128::from(drift) / BILLION;
+            (i128::try_from(scale).ok()? - faster).try_into().ok()
         });
         RowClock { told_by, offset, scale }
     }
@@ -54,33 +61,61 @@ impl<'l> RowClock<'l> {
     }
 }
 
-/// The clock of each process, and whether hosts had to be put beside each other by their time of day.
-/// The monotonic clocks of hosts begin with their starts, so that the time of day is all that the
-/// clocks of two hosts have in common.
-pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, bool) {
+/// How the clocks of the hosts of a run are put beside each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostClocks {
+    /// There is one host
+    #[default]
+    One,
+    /// By their time of day, which is as good as the hosts keep it
+    TimeOfDay,
+    /// As the ranks have compared them at the end
+    Compared {
+        /// How far they may be from the truth, in nanoseconds
+        error: u64,
+    },
+}
+
+/// The clock of each process, and how hosts were put beside each other. Their monotonic clocks begin
+/// with their starts, so that without a comparison the time of day is all that two hosts have in common.
+pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, HostClocks) {
+    let clocked = || processes.iter().copied().filter(|process| process.has_clock());
+    let host = |process: &'l TraceProcess| process.facts.value("host");
     let mut hosts: BTreeMap<&str, Vec<i128>> = BTreeMap::new();
-    for process in processes.iter().filter(|process| process.has_clock()) {
+    for process in clocked() {
         let first = process.first_moment();
         let ahead = i128::from(first.realtime) - i128::from(first.monotonic);
-        hosts.entry(process.facts.value("host")).or_default().push(ahead);
+        hosts.entry(host(process)).or_default().push(ahead);
     }
     for ahead in hosts.values_mut() {
         ahead.sort_unstable();
     }
-    let several = hosts.len() > 1;
-    let ahead = |process: &TraceProcess| {
-        let all = hosts.get(process.facts.value("host"));
-        let middle = all.and_then(|all| all.get(all.len() / 2)).copied().unwrap_or(0);
-        if several { middle } else { 0 }
+    let compared: Option<Vec<HostClock>> = clocked().map(TraceProcess::host_clock).collect();
+    let kind = match compared.as_ref().and_then(|all| all.iter().map(|one| one.error).max()) {
+        _ if hosts.len() <= 1 => HostClocks::One,
+        Some(error) => HostClocks::Compared { error },
+        None => HostClocks::TimeOfDay,
     };
-    let began = |process: &TraceProcess| i128::from(process.began()) + ahead(process);
-    let clocked = || processes.iter().copied().filter(|process| process.has_clock());
+    // What is added to the clock of a host, and how much faster it runs.
+    let differs = |process: &TraceProcess| match (kind, process.host_clock()) {
+        (HostClocks::One, _) => (0, 0),
+        (HostClocks::Compared { .. }, Some(HostClock { ahead, drift, .. })) => {
+            let (first, latest) = (process.first_moment(), process.latest_moment());
+            let length = i128::from(latest.monotonic) - i128::from(first.monotonic);
+            (i128::from(ahead) + length * i128::from(drift) / BILLION, drift)
+        }
+        _ => {
+            let all = hosts.get(process.facts.value("host"));
+            (all.and_then(|all| all.get(all.len() / 2)).copied().unwrap_or(0), 0)
+        }
+    };
+    let began = |process: &TraceProcess| i128::from(process.began()) + differs(process).0;
     let origin = clocked().map(began).min().unwrap_or(0);
     let clock = |process: &&'l TraceProcess| {
         // The processes of a host count the same ticks.
         let donor = if process.has_clock() { Some(*process) } else { clocked().next() };
-        let offset = donor.map_or(0, |donor| ahead(donor) - origin);
-        RowClock::new(donor, offset)
+        let (offset, drift) = donor.map_or((0, 0), differs);
+        RowClock::new(donor, donor.map_or(0, |_| offset - origin), drift)
     };
-    (processes.iter().map(clock).collect(), several)
+    (processes.iter().map(clock).collect(), kind)
 }

@@ -437,12 +437,36 @@ fn hosts_are_put_beside_each_other_by_their_time_of_day() {
         })
         .collect();
     let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
-    assert!(timeline.has_several_clocks);
+    assert_eq!(timeline.host_clocks, HostClocks::TimeOfDay);
     assert_eq!(time(&timeline, 0, TimeClass::LateSender), 20);
     assert_eq!(
         timeline.rows.iter().map(TimelineRow::began).collect::<Vec<_>>(),
         [10 * MS, 30 * MS]
     );
+}
+
+#[test]
+fn hosts_are_put_beside_each_other_as_ranks_have_compared_their_clocks() {
+    let calls = [[("MPI_Recv", 10, 40, from(1, 5, 8))], [("MPI_Send", 30, 31, to(0, 5, 8))]];
+    // The clock of the second host is an hour behind at the end and runs faster by 1 %; its time of day
+    // is wrong by 5 ms.
+    let hosts = [
+        ("n1", 3_600_000 * MS, "clock 0 0 0\n"),
+        ("n2", 5 * MS, "clock 3599995000000 700 10000000\n"),
+    ];
+    let logs: Vec<TraceLog> = (0..2u32)
+        .zip(&calls)
+        .zip(hosts)
+        .map(|((rank, calls), (host, ahead, clock))| {
+            log(&[block(rank, 0, 0, calls), facts_of(rank, 2, host, ahead, clock)].concat())
+        })
+        .collect();
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert_eq!(timeline.host_clocks, HostClocks::Compared { error: 700 });
+    // 970 ms before the comparison it was 9.7 ms less ahead than at the end.
+    let began: Vec<u64> = timeline.rows.iter().map(TimelineRow::began).collect();
+    assert_eq!(began, [10 * MS, 30 * MS + 970 * MS / 100]);
+    assert_eq!(time(&timeline, 0, TimeClass::LateSender), 29);
 }
 
 #[test]

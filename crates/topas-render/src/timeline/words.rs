@@ -3,9 +3,10 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{TimeClass, Timeline, TimelineRow, TraceProcess};
+use topas_mpi_data::{HostClocks, TimeClass, Timeline, TimelineRow, TraceProcess};
 
 use crate::html::wide;
+use crate::number::duration;
 use crate::wording::count;
 
 /// Most rows of the table.
@@ -189,12 +190,18 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
             timeline.slice_calls,
         ));
     }
-    if timeline.has_several_clocks {
-        notes.push(
+    match timeline.host_clocks {
+        HostClocks::One => {}
+        HostClocks::TimeOfDay => notes.push(
             "The hosts are put beside each other by their time of day. What is shorter than the difference of \
              their clocks means nothing between ranks of different hosts."
                 .to_owned(),
-        );
+        ),
+        HostClocks::Compared { error } => notes.push(format!(
+            "The clocks of the hosts were compared at the end of the run, to {}. What is shorter means nothing \
+             between ranks of different hosts.",
+            duration(error as f64 / 1e9)
+        )),
     }
     notes
 }

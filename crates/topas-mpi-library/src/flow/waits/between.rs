@@ -11,6 +11,7 @@ mod hosts;
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use topas_mpi_profile::facts::HostClock;
 use topas_mpi_profile::layout::{Header, Waits};
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{
@@ -72,18 +73,16 @@ fn bytes_of<T>(of: &mut [T]) -> &mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(of.as_mut_ptr().cast(), size_of_val(of)) }
 }
 
-/// All ranks are here, of which some tell waits apart: finds out what they have asked.
-pub fn settle(ranks: &Ranks, header: &Header) {
-    if ranks.size > 1 && ranks.waits {
-        // Where this fails, the others are not waited for: what was asked stays unknown.
-        let _ = settled(ranks, header);
+/// All ranks are here, of which some tell waits apart: finds out what they have asked, and how the
+/// clocks of their hosts differ; None if there is one host. Where this fails, the others are not waited
+/// for: what was asked stays unknown.
+pub fn settle(ranks: &Ranks, header: &Header) -> Option<HostClock> {
+    if ranks.size <= 1 || !ranks.waits {
+        return None;
     }
-}
-
-fn settled(ranks: &Ranks, header: &Header) -> Option<()> {
     let hosts = Hosts::know(ranks, header)?;
     if hosts.count == 1 {
-        return Some(());
+        return None;
     }
     let mut clocks = Clocks::compare(ranks, &hosts)?;
     let (letters, addressees) = far::letters()?;
@@ -91,7 +90,7 @@ fn settled(ranks: &Ranks, header: &Header) -> Option<()> {
     hand_over(ranks, letters, addressees)?;
     clocks.find_drifts(ranks, &hosts)?;
     conclude(ranks, &hosts, &clocks);
-    Some(())
+    Some(clocks.of_host())
 }
 
 /// Replaces ticks of this rank in all letters by nanoseconds that all ranks understand.

@@ -1,5 +1,6 @@
 //! Clocks of hosts: compared with each other at the end, and by messages for the time before.
 
+use topas_mpi_profile::facts::HostClock;
 use topas_mpi_waits::clocks::{Comparison, Message, Seen, drifts};
 use topas_mpi_waits::far::FarQuestion;
 use topas_mpi_waits::wait::Cause;
@@ -168,6 +169,14 @@ impl Clocks {
     /// The common moment of a tick of this rank.
     pub fn common(&self, ticks: u64) -> i64 {
         self.host(ticks) + self.ahead
+    }
+
+    /// How the clock of this host differs from that of the first one, without what a test makes of both.
+    pub fn of_host(&self) -> HostClock {
+        let now = sys::monotonic() as i64;
+        let ahead = self.altered(now) + self.ahead - now;
+        let drift = (self.drift(self.own) - self.artificial.1) * 1e9;
+        HostClock { ahead, error: self.error, drift: drift as i64 }
     }
 
     fn drift(&self, host: u32) -> f64 {
