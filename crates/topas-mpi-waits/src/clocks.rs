@@ -64,6 +64,7 @@ impl Seen {
     }
 
     /// Notes what another rank has seen.
+    #[inline(never)]
     pub fn merge(&mut self, other: &Seen) {
         other.early.iter().for_each(|message| add(&mut self.early, *message));
         other.late.iter().for_each(|message| add(&mut self.late, *message));
@@ -84,6 +85,8 @@ impl Seen {
     }
 }
 
+// Not in the way of any call: small code is worth more than speed.
+#[inline(never)]
 fn add(fastest: &mut Fastest, message: Message) {
     let mut next = message;
     for place in fastest {

@@ -18,6 +18,8 @@ const TIMES: u32 = 16;
 /// time: where ranks share processors most messages wait for one.
 const GOOD: u64 = 10_000;
 const PATIENCE: u64 = 200_000_000;
+/// After so many that did not tell the difference much better, the network is no faster.
+const IN_VAIN: u32 = 256;
 
 /// Most hosts whose drifts are looked for. Clocks of more are taken as even: those of a center are
 /// kept so by NTP.
@@ -117,8 +119,9 @@ impl Clocks {
     fn ask(&mut self, ranks: &Ranks, other: u32) -> Option<()> {
         let ([more], [answer]) = (room::<u8>(1)?, room::<Answer>(1)?) else { return None };
         let (mut comparison, mut times, began) = (Comparison::default(), 0, sys::monotonic());
+        let (mut best, mut in_vain) = (u64::MAX, 0);
         loop {
-            let late = sys::monotonic().wrapping_sub(began) > PATIENCE;
+            let late = sys::monotonic().wrapping_sub(began) > PATIENCE || in_vain >= IN_VAIN;
             *more = u8::from(times < TIMES || comparison.error() > GOOD && !late);
             let sent = self.host_now();
             give(ranks, other, core::slice::from_ref(more))?;
@@ -130,7 +133,11 @@ impl Clocks {
             take(ranks, other, bytes_of(core::slice::from_mut(answer)))?;
             let received = self.host_now();
             times += 1;
+            in_vain += 1;
             comparison.add(answer.asked.wrapping_sub(sent), received.wrapping_sub(answer.answered));
+            if comparison.error() < best - best / 8 {
+                (best, in_vain) = (comparison.error(), 0);
+            }
         }
     }
 
