@@ -228,6 +228,11 @@ impl Timeline<'_> {
         Ok(())
     }
 
+    /// The time of all rows together by class, in so many slices of the same length.
+    pub fn overview(&self, slices: usize) -> Vec<TimelineSlice> {
+        rows::overview(&self.rows, self.ended, slices)
+    }
+
     /// How many threads of a process, told by its place, called MPI.
     pub fn threads_of(&self, process: usize) -> usize {
         let first = self.rows.partition_point(|row| row.process < process);
@@ -302,11 +307,13 @@ impl<'l> TimelineReader<'l, '_> {
             began,
             ended: began,
             check: block.head.check,
+            first: block.head.first,
+            shift: block.head.shift,
             first_slice: 0,
         };
         let mut is_begun = false;
         let mut skips = std::mem::take(&mut self.skips);
-        let read = log.events_of(block, &mut skips, |event| {
+        let read = log.placed_events_of(block, &mut skips, |event, at| {
             if !is_begun {
                 is_begun = true;
                 self.rows[row].begin(found, block.head.before);
@@ -326,7 +333,7 @@ impl<'l> TimelineReader<'l, '_> {
                 block: own.blocks.len() as u32 - 1,
                 call: own.blocks.last().map_or(0, |block| block.calls),
             };
-            let (began, ended) = own.add(&clock, event, role.class);
+            let (began, ended) = own.add(&clock, event, at, role.class);
             if role.names_states
                 && let Some(state) = process.user_state(event)
             {

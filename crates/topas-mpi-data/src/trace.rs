@@ -16,7 +16,8 @@ use topas_mpi_profile::facts::HostClock;
 use topas_mpi_profile::layout::Moment;
 use topas_mpi_profile::sums::TickLength;
 use topas_trace::{
-    BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, Events, HEAD, LENGTH, MAGIC, checksum,
+    BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, EventPlace, Events, HEAD, LENGTH,
+    MAGIC, checksum,
 };
 
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
@@ -384,15 +385,32 @@ impl TraceLog {
         skips: &mut TraceSkips,
         mut each: impl FnMut(&CallEvent) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.placed_events_of(block, skips, |event, _| each(event))
+    }
+
+    /// The same, with the places in the block at which events begin.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or what `each` says.
+    pub fn placed_events_of(
+        &self,
+        block: &FoundBlock,
+        skips: &mut TraceSkips,
+        mut each: impl FnMut(&CallEvent, EventPlace) -> io::Result<()>,
+    ) -> io::Result<()> {
         let FoundBlock { offset, head } = block;
         let body = self.body(*offset, head)?;
         if head.check != 0 && head.check != checksum(head, &body) {
             skips.damaged += u64::from(head.events());
             return Ok(());
         }
-        for event in Box::new(Events::new(head, &body)) {
+        let mut events = Box::new(Events::new(head, &body));
+        loop {
+            let place = events.place();
+            let Some(event) = events.next() else { break };
             match event {
-                Ok(event) => each(&event)?,
+                Ok(event) => each(&event, place)?,
                 Err(damage) => skips.damaged += u64::from(damage.lost),
             }
         }

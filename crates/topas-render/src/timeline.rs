@@ -14,13 +14,15 @@ use topas_format::shown::Shown;
 use topas_mpi_data::{TimeClass, Timeline};
 
 use crate::html::{self, section, wide};
+use crate::number::grouped;
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("timeline/decode.js"),
     include_str!("timeline/data.js"),
     include_str!("timeline/picture.js"),
+    include_str!("timeline/rows.js"),
     include_str!("timeline/histogram.js"),
     include_str!("timeline/drawing.js"),
     include_str!("timeline/details.js"),
@@ -29,6 +31,9 @@ const SCRIPTS: [&str; 7] = [
 
 /// How the page looks, beside what all pages have.
 const TIMELINE_STYLE: &str = include_str!("timeline/style.css");
+
+/// Longer tables of ranks are closed at first.
+const MOST_ROWS_SHOWN: usize = 128;
 
 /// A log from which the page is made.
 #[derive(Clone, Debug)]
@@ -102,13 +107,15 @@ impl TimelinePage<'_> {
                     main id="main" {
                         (section("lines-title", "Time lines", &self.lines()))
                         (section("durations-title", "How long a state took", &durations()))
-                        (section("ranks-title", "The ranks in numbers", &html! {
-                            p.note {
-                                "Times in seconds (s), and as a share of the time of the launch. Of a rank, the \
-                                 classes add up to its time in the log."
+                        script id="facts" type="application/json" { (PreEscaped(facts)) }
+                        script id="index" type="text/plain" { (index::index(timeline)) }
+                        @if let Some(blocks) = self.blocks {
+                            script id="blocks" type="text/plain" {
+                                @for block in blocks { (BASE64.encode(block)) "\n" }
                             }
-                            (words::table(timeline))
-                        }))
+                        }
+                        script { (PreEscaped(&script)) }
+                        (section("ranks-title", "The ranks in numbers", &ranks_in_numbers(timeline)))
                         @if !timeline.state_sums.is_empty() {
                             (section("states-title", "States that the program names", &words::states(timeline)))
                         }
@@ -120,14 +127,6 @@ impl TimelinePage<'_> {
                              opens no network."
                         }
                     }
-                    script id="facts" type="application/json" { (PreEscaped(facts)) }
-                    script id="index" type="text/plain" { (index::index(timeline)) }
-                    @if let Some(blocks) = self.blocks {
-                        script id="blocks" type="text/plain" {
-                            @for block in blocks { (BASE64.encode(block)) "\n" }
-                        }
-                    }
-                    script { (PreEscaped(&script)) }
                 }
             }
         }
@@ -205,6 +204,22 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
+/// The table of the ranks. A browser needs long to lay out a thousand rows, and does so when they are asked for.
+fn ranks_in_numbers(timeline: &Timeline<'_>) -> Markup {
+    html! {
+        p.note {
+            "Times in seconds (s), and as a share of the time of the launch. Of a rank, the classes add up to \
+             its time in the log."
+        }
+        @if timeline.rows.len() <= MOST_ROWS_SHOWN { (words::table(timeline)) } @else {
+            details {
+                summary { "The numbers of all " (crate::wording::count(timeline.rows.len() as u64, "row")) }
+                (words::table(timeline))
+            }
+        }
+    }
+}
+
 /// The launch in a line.
 fn about(timeline: &Timeline<'_>, mpi: &str, id: &str) -> String {
     let calls: u64 = timeline.rows.iter().map(|row| row.calls).sum();
@@ -215,8 +230,9 @@ fn about(timeline: &Timeline<'_>, mpi: &str, id: &str) -> String {
     let mut parts = vec![
         crate::wording::count(hosts.len() as u64, "host"),
         format!("{:.3} s from the first call of MPI to the last", timeline.ended as f64 / 1e9),
-        crate::wording::count(calls, "call"),
     ];
+    let plural = if calls == 1 { "" } else { "s" };
+    parts.push(format!("{} call{plural}", grouped(&calls.to_string())));
     parts.extend((!mpi.is_empty()).then(|| mpi.to_owned()));
     parts.extend((!id.is_empty()).then(|| format!("launch {id}")));
     parts.join(", ")

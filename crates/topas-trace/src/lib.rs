@@ -25,7 +25,7 @@ pub use block::{
     checksum,
 };
 pub use event::{ARGUMENTS, CallArguments, CallEvent, NOBODY, ROUTINES, UNKNOWN_RANK};
-pub use reader::{Damage, EventCursor, Events};
+pub use reader::{Damage, EventCursor, EventPlace, Events};
 pub use ring::{RING_MAGIC, RingHead};
 pub use state::{STATE_BEGINS, STATE_ENDS, STATE_NAME, UserState};
 pub use writer::Writer;

@@ -20,6 +20,15 @@ impl fmt::Display for Damage {
     }
 }
 
+/// Where an event of a block begins: who only needs times can read a block from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventPlace {
+    /// Bytes between the head of the block and the event
+    pub offset: u32,
+    /// When the call before ended, in units of `2^shift` ticks
+    pub clock: u64,
+}
+
 /// Where a reader of a block is. It is 64 KiB large: callers should put it into a box. It does not
 /// hold the block, so that who reads many blocks at once can keep them as they like.
 pub struct EventCursor {
@@ -53,6 +62,11 @@ impl EventCursor {
         self.shift = head.shift & 63;
         self.clock = head.first >> self.shift;
         self.seen = [0; ROUTINES / 64];
+    }
+
+    /// Where the next event begins.
+    pub fn place(&self) -> EventPlace {
+        EventPlace { offset: self.offset as u32, clock: self.clock }
     }
 
     /// The next event of the block; `body` is what is in use behind its head, the same at each call.
@@ -190,6 +204,11 @@ impl<'b> Events<'b> {
         let used = (head.used() as usize).min(body.len());
         let body = body.get(..used).unwrap_or_default();
         Events { body, cursor: EventCursor::new(head) }
+    }
+
+    /// Where the next event begins.
+    pub fn place(&self) -> EventPlace {
+        self.cursor.place()
     }
 }
 

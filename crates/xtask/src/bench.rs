@@ -10,6 +10,7 @@ mod events;
 mod keep;
 mod link;
 mod mpi_profile;
+mod page;
 mod run;
 mod scan;
 mod size;
@@ -52,7 +53,7 @@ pub struct BenchOptions {
 type BenchSection = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, BenchSection); 15] = [
+const SECTIONS: [(&str, BenchSection); 16] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -63,6 +64,7 @@ const SECTIONS: [(&str, BenchSection); 15] = [
     ("scan", scan::scan),
     ("keep", keep::keep),
     ("view", view::view),
+    ("page", page::page),
     ("store", store::store),
     ("mpi-instructions", mpi_profile::instructions::instructions),
     ("mpi-calls", mpi_profile::calls::calls),

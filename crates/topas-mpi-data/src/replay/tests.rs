@@ -23,7 +23,8 @@ const REDUCE: u16 = 11;
 const TEST: u16 = 12;
 const WAITANY: u16 = 13;
 const ALLREDUCE: u16 = 14;
-const NAMES: [(u16, &str); 14] = [
+const SENDRECV: u16 = 15;
+const NAMES: [(u16, &str); 15] = [
     (INIT, "MPI_Init"),
     (FINALIZE, "MPI_Finalize"),
     (SEND, "MPI_Send"),
@@ -38,6 +39,7 @@ const NAMES: [(u16, &str); 14] = [
     (TEST, "MPI_Test"),
     (WAITANY, "MPI_Waitany"),
     (ALLREDUCE, "MPI_Allreduce"),
+    (SENDRECV, "MPI_Sendrecv"),
 ];
 
 /// What a millisecond is in ticks: a tick is half a nanosecond.
@@ -267,6 +269,40 @@ fn a_ring_of_large_messages_is_transfer() {
 
 /// A root that is late makes others wait, one that is early waits for nobody; of a reduction the
 /// others do not wait.
+/// A ring by `MPI_Sendrecv`: all send to the right, receive from the left, and work 2 ms on average. In each step
+/// one of three ranks works 4 ms and the others 1 ms. Who waits for the left neighbour alone has the moment
+/// `v(r) = max(v(r), v(r - 1))` behind each step.
+///
+/// If the 4 ms go to the right as the messages do, each step takes 4 ms. If they go to the left, a chain of ranks
+/// meets them in every other step.
+#[test]
+fn a_ring_of_exchanges_waits_for_the_left_neighbour_alone() {
+    const RANKS: u32 = 3;
+    const STEPS: u32 = 60;
+    for (goes_right, perfect) in [(true, 4.0 * 60.0), (false, 2.5 * 60.0)] {
+        let mut ranks: Vec<Made> = (0..RANKS).map(Made::new).collect();
+        let mut ideal = [0.0f64; RANKS as usize];
+        for step in 0..STEPS {
+            let place = if goes_right { step } else { RANKS * STEPS - step } % RANKS;
+            let work = |rank: u32| if rank == place { 4.0 } else { 1.0 };
+            let entered: Vec<f64> = ranks.iter().map(|made| made.now + work(made.rank)).collect();
+            let ready: Vec<f64> = (0..RANKS).map(|r| ideal[r as usize] + work(r)).collect();
+            for made in &mut ranks {
+                let (r, right) = (made.rank as usize, (made.rank + 1) % RANKS);
+                let left = (made.rank + RANKS - 1) % RANKS;
+                ideal[r] = ready[r].max(ready[left as usize]);
+                let told = CallArguments { source: left as i32, received: 8, ..sends(right, 8) };
+                let ended = entered[r].max(entered[left as usize]) + 0.05;
+                made.call(SENDRECV, entered[r], ended, told);
+            }
+        }
+        finish(&mut ranks, 0.0);
+        near(ideal.iter().copied().fold(0.0, f64::max), perfect, "by hand");
+        let told = factors(&ranks, [1.0, 2.0 * 60.0 / perfect, perfect / ranks[0].now]);
+        assert_eq!(told.received, u64::from(RANKS * STEPS));
+    }
+}
+
 #[test]
 fn roots_are_told_apart() {
     let rooted = |peer: i32| CallArguments { peer, ..world() };

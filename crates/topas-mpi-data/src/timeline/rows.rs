@@ -1,7 +1,7 @@
 //! What each thread did, in slices of some hundred calls: the picture of times at which single calls
 //! cannot be seen.
 
-use topas_trace::CallEvent;
+use topas_trace::{CallEvent, EventPlace};
 
 use super::clock::RowClock;
 use super::states::{TIME_CLASSES, TimeClass};
@@ -15,12 +15,50 @@ pub(super) fn slice_calls(calls: u64) -> u32 {
 }
 
 /// The time that some calls, one after the other, took in each class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimelineSlice {
     /// When the last call ended, in ns since the origin. A slice begins where the one before ended
     pub ended: u64,
     /// Nanoseconds by [`TimeClass`]; their sum is the length of the slice
     pub times: [u64; TIME_CLASSES],
+    /// Where its first call begins in the block
+    pub place: EventPlace,
+}
+
+/// The time of all rows together in so many slices of the same length, from the origin to `ended`. A slice of
+/// a row that lies in several has the same share of each class in all of them.
+pub(super) fn overview(rows: &[TimelineRow], ended: u64, slices: usize) -> Vec<TimelineSlice> {
+    let ended = ended.max(1);
+    let edge = |slice: usize| scaled(ended, slice as u64, slices as u64);
+    let one = |slice| TimelineSlice { ended: edge(slice + 1), ..TimelineSlice::default() };
+    let mut all: Vec<TimelineSlice> = (0..slices).map(one).collect();
+    for row in rows {
+        let mut began = row.began();
+        for slice in &row.slices {
+            let length = slice.ended - began;
+            let first = all.partition_point(|part| part.ended <= began).min(slices - 1);
+            let mut before = [0; TIME_CLASSES];
+            for part in &mut all[first..] {
+                let done = part.ended.min(slice.ended) - began;
+                for ((sum, before), time) in part.times.iter_mut().zip(&mut before).zip(slice.times)
+                {
+                    let until = if done == length { time } else { scaled(time, done, length) };
+                    *sum += until - *before;
+                    *before = until;
+                }
+                if part.ended >= slice.ended {
+                    break;
+                }
+            }
+            began = slice.ended;
+        }
+    }
+    all
+}
+
+/// `number * part / whole`.
+fn scaled(number: u64, part: u64, whole: u64) -> u64 {
+    (u128::from(number) * u128::from(part) / u128::from(whole)) as u64
 }
 
 /// A block of a thread.
@@ -40,6 +78,10 @@ pub struct TimelineBlock {
     pub ended: u64,
     /// The sum of the block, by which a log is known again
     pub check: u64,
+    /// The tick from which the times of its calls count
+    pub first: u64,
+    /// Its times are multiples of `2^shift` ticks
+    pub shift: u32,
     /// Its first slice, by place in the row
     pub first_slice: u32,
 }
@@ -112,14 +154,15 @@ impl TimelineRow {
         let class = if is_next { TimeClass::Outside } else { TimeClass::NotInLog };
         times[class as usize] = began - ended;
         self.expected = before;
-        self.slices.push(TimelineSlice { ended: began, times });
+        self.slices.push(TimelineSlice { ended: began, times, place: EventPlace::default() });
     }
 
-    /// Adds a call to the block that was begun: when it began and ended.
+    /// Adds a call to the block that was begun, and that begins at this place: when the call began and ended.
     pub(super) fn add(
         &mut self,
         clock: &RowClock<'_>,
         event: &CallEvent,
+        place: EventPlace,
         class: TimeClass,
     ) -> (u64, u64) {
         let (Some(block), Some(slice)) = (self.blocks.last_mut(), self.slices.last_mut()) else {
@@ -132,7 +175,7 @@ impl TimelineRow {
         times[TimeClass::Outside as usize] = began - before;
         times[class as usize] += ended - began;
         if block.calls > 0 && block.calls.is_multiple_of(self.slice_calls) {
-            self.slices.push(TimelineSlice { ended, times });
+            self.slices.push(TimelineSlice { ended, times, place });
         } else {
             slice.ended = ended;
             for (sum, time) in slice.times.iter_mut().zip(times) {

@@ -160,6 +160,69 @@ fn a_made_up_run_is_told_as_it_was() {
     }
 }
 
+/// The picture of all rows has the time of all rows, and a block can be read from each slice on.
+#[test]
+fn slices_and_their_places_are_those_of_the_calls() {
+    let run = SyntheticTrace { ranks: 5, steps: 13_000, ..SyntheticTrace::default() };
+    let mut bytes = Vec::new();
+    run.write(&mut bytes).expect("memory");
+    let logs = [log(&bytes)];
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert!(timeline.slice_calls > 1 && timeline.rows[0].blocks.len() > 1);
+    for class in TimeClass::ALL {
+        let rows: u64 = timeline.rows.iter().map(|row| row.times[class as usize]).sum();
+        for slices in [1, 7, 2048] {
+            let all = timeline.overview(slices);
+            assert_eq!(all.iter().map(|slice| slice.times[class as usize]).sum::<u64>(), rows);
+            assert_eq!(all.last().expect("a slice").ended, timeline.ended);
+        }
+    }
+    // The half of a slice that lies in both halves of the run is in each of them.
+    let late = &timeline.rows[0];
+    let halves = rows::overview(std::slice::from_ref(late), timeline.ended, 2);
+    let cut = late.slices.iter().take_while(|slice| slice.ended <= halves[0].ended);
+    let told: u64 = cut.map(|slice| slice.times[TimeClass::Outside as usize]).sum();
+    let most = late.slices.iter().map(|slice| slice.times.iter().sum::<u64>()).max().unwrap_or(0);
+    assert!(halves[0].times[TimeClass::Outside as usize].abs_diff(told) <= most);
+    for row in 0..timeline.rows.len() {
+        let own = &timeline.rows[row];
+        let mut ends: Vec<(u64, u64)> = Vec::new();
+        for (place, block) in own.blocks.iter().enumerate() {
+            let body = logs[0].bytes_of(block.offset + HEAD as u64, block.bytes - HEAD as u32);
+            let body = body.expect("a block");
+            let end = own
+                .blocks
+                .get(place + 1)
+                .map_or(own.slices.len(), |next| next.first_slice as usize);
+            for (slice, told) in
+                own.slices[..end].iter().enumerate().skip(block.first_slice as usize)
+            {
+                // The bytes from the slice on, as a block of their own.
+                let left = block.calls - (slice as u32 - block.first_slice) * timeline.slice_calls;
+                let rest = &body[told.place.offset as usize..];
+                let head = BlockHead {
+                    first: told.place.clock.max(block.first >> block.shift) << block.shift,
+                    shift: block.shift,
+                    filled: u64::from(left) << 32 | rest.len() as u64,
+                    ..BlockHead::new(BlockContent::Events)
+                };
+                let mut events = Box::new(topas_trace::Events::new(&head, rest));
+                let event = events.next().expect("an event").expect("whole");
+                ends.push((event.began, event.ended));
+            }
+        }
+        let mut calls = Vec::new();
+        let each = |place: CallPlace, _, _, event: &CallEvent| {
+            if place.call.is_multiple_of(timeline.slice_calls) {
+                calls.push((event.began, event.ended));
+            }
+            Ok(())
+        };
+        timeline.calls(&logs, row, (0, u64::MAX), each).expect("read");
+        assert!(ends == calls && ends.len() == own.slices.len(), "row {row}");
+    }
+}
+
 #[test]
 fn a_late_sender_and_a_late_receiver_are_told_apart() {
     told(

@@ -11,6 +11,8 @@ const WAIT_OF_NOTE = [CLASS.LATE_SENDER, CLASS.LATE_RECEIVER, CLASS.COLLECTIVE_W
 const MESSAGE = 0;
 /** Most calls that are kept in memory with their times. */
 const MOST_CALLS = 4_000_000;
+/** Places of logs that are read together. */
+const RUNS_AT_ONCE = 64;
 
 /** Blocking sends, which wait for late receivers; other point-to-point calls wait for late senders. */
 const IS_SEND = /^MPI_[BRS]?s?end(_c)?$/i;
@@ -51,74 +53,6 @@ function placeAbove(list, wanted, length = list.length) {
   return low;
 }
 
-/** Rows as the index of the page tells them. */
-function rowsOf(facts, bytes) {
-  const reader = new NumberReader(bytes);
-  let block = 0;
-  return facts.rows.map((told, place) => {
-    const row = { ...told, place, blocks: [], process: facts.processes[told.process] };
-    let [ended, calls, isFirst] = [0, 0, true];
-    for (let count = reader.next(); count > 0; count--) {
-      const [log, offset, length, inBlock] = [reader.next(), reader.next(), reader.next(), reader.next()];
-      const began = ended + reader.next();
-      if (isFirst) row.began = began;
-      isFirst = false;
-      const end = began + reader.next();
-      row.blocks.push({
-        number: block++, log, offset, length, calls: inBlock, before: calls,
-        open: ended || began, began, ended: end, check: reader.next(), row, times: null, used: 0,
-      });
-      ended = end;
-      calls += inBlock;
-    }
-    row.began ??= 0;
-    row.ended = ended;
-    row.calls = calls;
-    // A slice is told by where it ends and by sums up to there, so that any part of it is a difference.
-    const slices = reader.next();
-    row.bounds = new Float64Array(slices + 1);
-    row.sums = new Float64Array((slices + 1) * CLASSES);
-    row.bounds[0] = row.began;
-    for (let slice = 1; slice <= slices; slice++) {
-      row.bounds[slice] = row.bounds[slice - 1] + reader.next();
-      const [from, to] = [(slice - 1) * CLASSES, slice * CLASSES];
-      const classes = reader.next();
-      for (let i = 0; i < CLASSES; i++) {
-        row.sums[to + i] = row.sums[from + i] + ((classes >> i) & 1 ? reader.next() : 0);
-      }
-    }
-    // Calls are missing before a block whose first slice has time that is not in the log.
-    let slice = 0;
-    for (const block of row.blocks) {
-      const at = slice * CLASSES + CLASS.NOT_IN_LOG;
-      block.slice = slice;
-      block.lost = row.sums[at + CLASSES] > row.sums[at];
-      slice += Math.max(1, Math.ceil(block.calls / facts.sliceCalls));
-    }
-    const notes = reader.next();
-    row.notes = {
-      call: new Float64Array(notes), kind: new Uint8Array(notes), wait: new Float64Array(notes),
-      partner: new Uint32Array(notes), moment: new Float64Array(notes),
-    };
-    for (let i = 0, [call, moment] = [0, 0]; i < notes; i++) {
-      row.notes.call[i] = call += reader.next();
-      row.notes.kind[i] = reader.next();
-      row.notes.wait[i] = reader.next();
-      row.notes.partner[i] = reader.next();
-      row.notes.moment[i] = moment += reader.signed();
-    }
-    const states = reader.next();
-    row.states = [];
-    for (let i = 0, began = 0; i < states; i++) {
-      const [name, depth] = [facts.states[reader.next()], reader.next()];
-      began += reader.next();
-      row.states.push({ name, depth, began, ended: began + reader.next() });
-    }
-    row.name = `rank ${row.process.rank}` + (told.several ? ` thread ${told.thread}` : "");
-    return row;
-  });
-}
-
 /** The states that the program names and in which a row is at a moment, the outermost first. */
 function namesAt(row, moment) {
   return row.states.filter(state => state.began <= moment && moment <= state.ended).map(state => state.name);
@@ -126,13 +60,20 @@ function namesAt(row, moment) {
 
 /** The timeline of the page. */
 class Timeline {
-  /** `facts` is what topasview knows, `index` the bytes of rows, `lines` blocks in base64, if they are here. */
+  /**
+   * `facts` is what topasview knows; `index` the lines of the whole run and of rows; `lines` blocks in base64, if they
+   * are here.
+   */
   constructor(facts, index, lines) {
     this.facts = facts;
-    this.rows = rowsOf(facts, index);
-    this.lines = lines;
-    this.files = facts.logs.map(() => null);
     this.end = facts.ended;
+    this.all = slicesOf(new NumberReader(bytesOfBase64(index[0])), 0);
+    this.rows = facts.rows.map((_, place) => new Row(facts, place, index[place + 1]));
+    this.lines = lines;
+    this.opened = new Map();
+    this.files = facts.logs.map(() => null);
+    this.tables = facts.routines.map(() => ({}));
+    this.held = new Set();
     this.kept = 0;
     this.uses = 0;
   }
@@ -142,11 +83,19 @@ class Timeline {
     return this.lines !== null || this.files.every(file => file !== null);
   }
 
+  /** A block of a log; undefined if no row has one. */
+  blockIn(log) {
+    for (const row of this.rows) {
+      const found = row.blocks.find(block => block.log === log);
+      if (found) return found;
+    }
+  }
+
   /** Takes a file that the reader of the page has opened: a sentence on what is wrong with it, or null. */
   async open(file) {
     const named = this.facts.logs.map((log, place) => ({ log, place })).filter(({ log }) => log.bytes === file.size);
     for (const { place } of named) {
-      const block = this.rows.flatMap(row => row.blocks).find(block => block.log === place);
+      const block = this.blockIn(place);
       if (!block) continue;
       const head = headOf(new Uint8Array(await file.slice(block.offset, block.offset + HEAD_BYTES).arrayBuffer()));
       if (head && head.check === block.check) {
@@ -157,92 +106,135 @@ class Timeline {
     return `${file.name} (${file.size} B) is none of the logs from which this page was made.`;
   }
 
-  /** The bytes of a block. */
-  async bytesOf(block) {
-    if (this.lines !== null) return bytesOfBase64(this.lines[block.number]);
-    const file = this.files[block.log];
-    const bytes = new Uint8Array(await file.slice(block.offset, block.offset + block.length).arrayBuffer());
-    const head = headOf(bytes);
-    if (!head || head.check !== block.check) throw new Error(`${file.name} is not as it was when this page was made`);
-    return bytes;
+  /** Bytes of blocks: of each of these `{ block, from, to }`, counted from the head of the block. */
+  async bytesOf(parts) {
+    if (this.lines !== null) {
+      return parts.map(({ block, from, to }) => {
+        const bytes = this.opened.get(block) ?? bytesOfBase64(this.lines[block.number]);
+        this.opened.set(block, bytes);
+        return bytes.subarray(from, to);
+      });
+    }
+    // To a browser, one reading of many parts of a file is far less than many readings.
+    const slices = parts.map(({ block, from, to }) => this.files[block.log].slice(block.offset + from, block.offset + to));
+    const all = new Uint8Array(await new Blob(slices).arrayBuffer());
+    let place = 0;
+    return slices.map(({ size }) => all.subarray(place, (place += size)));
   }
 
-  /** Calls in blocks that overlap a time, of these rows: the blocks, and how many calls they have. */
-  blocksIn(rows, from, to) {
-    const blocks = [];
+  /** That the log has changed since the page was made. */
+  changed(block) {
+    return new Error(`${this.facts.logs[block.log].name} is not as it was when this page was made`);
+  }
+
+  /** A call of a piece with its arguments. These are differences, so its block is read from the beginning. */
+  async callOf({ block, first }, call) {
+    const [bytes] = await this.bytesOf([{ block, from: 0, to: block.length }]);
+    const head = headOf(bytes);
+    if (!head || head.check !== block.check) throw this.changed(block);
+    return callsOf(bytes, first + call + 1)[first + call];
+  }
+
+  /** Pieces that overlap a time, of these rows, and how many calls they have. */
+  piecesIn(rows, from, to) {
+    const pieces = [];
     let calls = 0;
     for (const row of rows) {
-      for (const block of row.blocks) {
-        if (block.ended < from || block.open > to) continue;
-        blocks.push(block);
-        calls += block.calls;
+      const all = row.pieces;
+      let [low, high] = [0, all.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (all[middle].ended < from) low = middle + 1;
+        else high = middle;
+      }
+      for (; low < all.length && all[low].open <= to; low++) {
+        pieces.push(all[low]);
+        calls += all[low].calls;
       }
     }
-    return { blocks, calls };
+    return { pieces, calls };
   }
 
-  /** The times of the calls of a block, with what is known of their waits. */
-  async timesOf(block) {
-    const times = timesOf(await this.bytesOf(block), block.calls, block.began, block.row.process.tick);
-    this.estimate(block, times);
-    return times;
+  /**
+   * Calls `each(piece, times)` with the times of the calls of pieces, and with what is known of their waits. Pieces
+   * that follow one another are read together. Ends early when `isWanted` says so.
+   */
+  async readTimes(pieces, each, isWanted = () => true) {
+    const runs = [];
+    for (const piece of pieces) {
+      const last = runs.at(-1)?.at(-1);
+      if (last && last.block === piece.block && last.place + last.length === piece.place) runs.at(-1).push(piece);
+      else runs.push([piece]);
+    }
+    const take = (run, bytes) => {
+      for (const piece of run) {
+        const { block, calls, clock, length, isLast } = piece;
+        const from = piece.place - run[0].place;
+        const own = bytes.subarray(from, from + length);
+        const times = timesOf(own, calls, { base: block.base, unit: block.unit, clock });
+        if (isLast ? times.end > own.length : times.end !== own.length) throw this.changed(block);
+        this.estimate(piece, times);
+        each(piece, times);
+      }
+    };
+    // Between two readings, the page answers its reader.
+    for (let at = 0; at < runs.length && isWanted(); at += RUNS_AT_ONCE) {
+      const some = runs.slice(at, at + RUNS_AT_ONCE);
+      const last = run => run[run.length - 1];
+      const parts = some.map(run => ({ block: run[0].block, from: run[0].place, to: last(run).place + last(run).length }));
+      const bytes = await this.bytesOf(parts);
+      some.forEach((run, i) => take(run, bytes[i]));
+    }
   }
 
-  /** Reads the times of calls, and lets go of those that were not used for longest. */
-  async load(blocks) {
+  /** Reads the times of calls that are not here, and lets go of those that were not used for longest. */
+  async load(pieces, isWanted) {
     this.uses++;
-    const missing = [];
-    for (const block of blocks) {
-      block.used = this.uses;
-      if (!block.times) missing.push(block);
+    for (const piece of pieces) piece.used = this.uses;
+    const missing = pieces.filter(piece => !piece.times);
+    await this.readTimes(missing, (piece, times) => {
+      if (!piece.times) this.kept += piece.calls;
+      piece.times = times;
+      this.held.add(piece);
+    }, isWanted);
+    if (this.kept <= MOST_CALLS) return;
+    const old = [...this.held].filter(piece => piece.used < this.uses).sort((a, b) => a.used - b.used);
+    for (const piece of old) {
+      if (this.kept <= MOST_CALLS) break;
+      this.kept -= piece.calls;
+      piece.times = null;
+      this.held.delete(piece);
     }
-    // Several files are read at once, but not all: each of them takes memory.
-    for (let at = 0; at < missing.length; at += 64) {
-      await Promise.all(missing.slice(at, at + 64).map(async block => {
-        const times = await this.timesOf(block);
-        if (!block.times) this.kept += block.calls;
-        block.times = times;
-      }));
-    }
-    if (this.kept > MOST_CALLS) {
-      const old = this.rows.flatMap(row => row.blocks).filter(block => block.times && block.used < this.uses);
-      old.sort((a, b) => a.used - b.used);
-      while (this.kept > MOST_CALLS && old.length) {
-        const block = old.shift();
-        this.kept -= block.calls;
-        block.times = null;
-      }
-    }
-    return missing.length > 0;
   }
 
   /**
    * Where there are more waits than the page has room for, those of single calls are estimated from what is
    * known exactly: the sums of slices, and the longest waits.
    */
-  estimate(block, times) {
+  estimate(piece, times) {
     const { sliceCalls, leastWait } = this.facts;
     if (leastWait === 0) return;
-    const { row } = block;
+    const { row } = piece;
+    const { notes, sums } = row;
     const { began, ended, routine } = times;
     const pools = this.poolsOf(row.process);
-    times.waits = new Float32Array(block.calls);
+    times.waits = new Float32Array(piece.calls);
     const [calls, lengths] = [new Uint32Array(sliceCalls), new Float64Array(sliceCalls)];
-    for (let from = 0, slice = block.slice; from < block.calls; from += sliceCalls, slice++) {
-      const to = Math.min(from + sliceCalls, block.calls);
-      const first = placeAbove(row.notes.call, block.before + from - 1);
-      const last = placeAbove(row.notes.call, block.before + to - 1);
+    for (let from = 0, slice = piece.slice; from < piece.calls; from += sliceCalls, slice++) {
+      const to = Math.min(from + sliceCalls, piece.calls);
+      const first = placeAbove(notes.call, piece.before + from - 1);
+      const last = placeAbove(notes.call, piece.before + to - 1);
       for (let pool = 0; pool < WAIT_OF_NOTE.length; pool++) {
         const at = slice * CLASSES + WAIT_OF_NOTE[pool];
-        let sum = row.sums[at + CLASSES] - row.sums[at];
-        for (let note = first; note < last; note++) if (row.notes.kind[note] === pool) sum -= row.notes.wait[note];
+        let sum = sums[at + CLASSES] - sums[at];
+        for (let note = first; note < last; note++) if (notes.kind[note] === pool) sum -= notes.wait[note];
         // A nanosecond or so for each call is what rounding leaves.
         if (sum <= to - from) continue;
         let count = 0;
         let note = first;
-        let told = note < last ? row.notes.call[note] - block.before : Infinity;
+        let told = note < last ? notes.call[note] - piece.before : Infinity;
         for (let call = from; call < to; call++) {
-          while (told < call) told = ++note < last ? row.notes.call[note] - block.before : Infinity;
+          while (told < call) told = ++note < last ? notes.call[note] - piece.before : Infinity;
           if (told === call || pools[routine[call]] !== pool) continue;
           calls[count] = call;
           lengths[count++] = ended[call] - began[call];
@@ -255,12 +247,13 @@ class Timeline {
 
   /** For each routine of a process the kind of note that its waits have; -1 for one that does not wait. */
   poolsOf(process) {
-    process.pools ??= Int8Array.from({ length: ROUTINES }, (_, routine) => {
+    const table = this.tables[process.routines];
+    table.pools ??= Int8Array.from({ length: ROUTINES }, (_, routine) => {
       const [name, kind] = [this.nameOf(process, routine), this.classOf(process, routine)];
       if (kind === CLASS.COLLECTIVE || name === "MPI_Finalize") return 2;
       return kind !== CLASS.POINT_TO_POINT ? -1 : IS_SEND.test(name) ? 1 : 0;
     });
-    return process.pools;
+    return table.pools;
   }
 
   /** How long a call waited by such an estimate, in ns, and the class of the wait. */
@@ -275,7 +268,7 @@ class Timeline {
 
   /** The classes of the time in all routines of a process, by number. */
   classesOf(process) {
-    return (process.classes ??= Uint8Array.from({ length: ROUTINES }, (_, routine) => this.classOf(process, routine)));
+    return (this.tables[process.routines].classes ??= Uint8Array.from({ length: ROUTINES }, (_, routine) => this.classOf(process, routine)));
   }
 
   /** The name of a routine of a process. */
@@ -298,13 +291,13 @@ class Timeline {
   }
 
   /**
-   * Calls `each(class, from, to, block, call)` for all that a row does in a time, in its order, as far as
-   * its blocks have been read; `call` is -1 outside of calls. A call that waited comes in two parts.
+   * Calls `each(class, from, to, piece, call)` for all that a row does in a time, in its order, as far as
+   * its pieces have been read; `call` is -1 outside of calls. A call that waited comes in two parts.
    */
   walk(row, from, to, each) {
-    for (const block of row.blocks) {
-      if (block.ended < from || block.open > to || !block.times) continue;
-      this.walkBlock(block, block.times, from, to, each);
+    for (const piece of row.pieces) {
+      if (piece.ended < from || piece.open > to || !piece.times) continue;
+      this.walkPiece(piece, piece.times, from, to, each);
     }
     // The call in which a rank was at its end has no event.
     if (row.inside && row.inside[1] < to) {
@@ -312,25 +305,25 @@ class Timeline {
     }
   }
 
-  /** The same of one block, of which these are the times. */
-  walkBlock(block, times, from, to, each) {
+  /** The same of one piece, of which these are the times. */
+  walkPiece(piece, times, from, to, each) {
     const { began, ended, routine } = times;
-    const { row, before } = block;
+    const { row, before } = piece;
     const { notes, process } = row;
     let call = placeAbove(ended, from);
-    let done = call > 0 ? ended[call - 1] : block.open;
+    let done = call > 0 ? ended[call - 1] : piece.open;
     let note = placeAbove(notes.call, before + call - 1);
-    for (; call < block.calls && done <= to; call++) {
-      const gap = call === 0 && block.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE;
-      if (began[call] > done) each(gap, done, began[call], block, -1);
+    for (; call < piece.calls && done <= to; call++) {
+      const gap = call === 0 && piece.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE;
+      if (began[call] > done) each(gap, done, began[call], piece, -1);
       let [wait, kind] = [0, CLASS.OTHER];
       for (; note < notes.call.length && notes.call[note] <= before + call; note++) {
         if (notes.wait[note] > wait) [wait, kind] = [notes.wait[note], WAIT_OF_NOTE[notes.kind[note]]];
       }
-      if (wait === 0 && times.waits?.[call] > 0) [wait, kind] = this.estimateOf(block, times, call);
+      if (wait === 0 && times.waits?.[call] > 0) [wait, kind] = this.estimateOf(piece, times, call);
       const split = Math.min(began[call] + wait, ended[call]);
-      if (wait > 0) each(kind, began[call], split, block, call);
-      each(this.classOf(process, routine[call]), split, ended[call], block, call);
+      if (wait > 0) each(kind, began[call], split, piece, call);
+      each(this.classOf(process, routine[call]), split, ended[call], piece, call);
       done = ended[call];
     }
   }

@@ -8,6 +8,7 @@ const ROUTINES = 1024;
 
 /** The bytes of a text in base64. */
 function bytesOfBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const characters = atob(text);
   const bytes = new Uint8Array(characters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
@@ -65,22 +66,19 @@ function wideNumber(bytes, place, code) {
 }
 
 /**
- * Routines and times of the calls of a block, without their arguments: this is the part that has to be
- * quick. Times are in ns, counted from the moment `began`; `tick` is the length of a tick in ns.
+ * Routines and times of so many calls in bytes of a block, without their arguments: this is the part that has to be
+ * quick. `clock` is the number of units at which the first of the calls is, and times are `base` and so many units.
+ * `end` is the place behind the last call.
  */
-function timesOf(bytes, calls, began, tick) {
-  const head = headOf(bytes);
-  const body = bytes.subarray(HEAD_BYTES, HEAD_BYTES + head.used);
-  const unit = tick * 2 ** head.shift;
-  const base = began - Number(head.first & ((1n << BigInt(head.shift)) - 1n)) * tick;
+function timesOf(body, calls, { base, unit, clock }) {
   const times = {
     began: new Float64Array(calls),
     ended: new Float64Array(calls),
     routine: new Uint16Array(calls),
+    end: 0,
   };
   const [begins, ends, routines] = [times.began, times.ended, times.routine];
   let place = 0;
-  let clock = 0;
   for (let call = 0; call < calls; call++) {
     const code = body[place] | (body[place + 1] << 8);
     place += 2;
@@ -112,6 +110,7 @@ function timesOf(bytes, calls, began, tick) {
       for (; changed; changed &= changed - 1) while (body[place++] > 127);
     }
   }
+  times.end = place;
   return times;
 }
 

@@ -5,14 +5,14 @@ function entryAt(y) {
   return y < AXIS_HEIGHT ? undefined : entries.find(entry => entry.row && at >= entry.top && at < entry.top + entry.height);
 }
 
-/** What a row does at a moment: { kind, began, ended, block, call }, or null if its calls were not read. */
+/** What a row does at a moment: { kind, began, ended, piece, call }, or null if its calls were not read. */
 function stateAt(row, moment, reach) {
   let found = null;
-  timeline.walk(row, moment - reach, moment + reach, (kind, began, ended, block, call) => {
+  timeline.walk(row, moment - reach, moment + reach, (kind, began, ended, piece, call) => {
     const distance = Math.max(began - moment, moment - ended, 0);
     // Near a call of less than a pixel, the call is meant.
     if (distance > reach || (found && (found.distance < distance || (found.distance === distance && found.call >= 0 && call < 0)))) return;
-    found = { row, kind, began, ended, block, call, distance };
+    found = { row, kind, began, ended, piece, call, distance };
   });
   return found;
 }
@@ -20,8 +20,8 @@ function stateAt(row, moment, reach) {
 const className = kind => facts.classes[kind];
 
 function stateWords(state) {
-  if (state.call < 0) return state.block ? className(state.kind) : "a call that did not return";
-  return timeline.nameOf(state.row.process, state.block.times.routine[state.call]);
+  if (state.call < 0) return state.piece ? className(state.kind) : "a call that did not return";
+  return timeline.nameOf(state.row.process, state.piece.times.routine[state.call]);
 }
 
 function hover(x, y) {
@@ -59,18 +59,18 @@ async function choose(state) {
     draw();
     return;
   }
-  const { row, block, call } = state;
+  const { row, piece, call } = state;
   const words = [];
   let [began, ended] = [state.began, state.ended];
   if (call >= 0) {
-    [began, ended] = [block.times.began[call], block.times.ended[call]];
-    const told = callsOf(await timeline.bytesOf(block), call + 1)[call];
-    const [wait, kind] = timeline.waitOf(row, block.before + call);
+    [began, ended] = [piece.times.began[call], piece.times.ended[call]];
+    const told = await timeline.callOf(piece, call);
+    const [wait, kind] = timeline.waitOf(row, piece.before + call);
     const routine = timeline.nameOf(row.process, told.routine);
     const named = namedState(routine, told);
     words.push(["Call", routine], ["Began", shownMoment(began, 1)], ["Took", shownTime(ended - began)]);
     if (wait > 0) words.push([`Of that ${className(kind)}`, shownTime(wait)]);
-    const [about, aboutKind] = timeline.estimateOf(block, block.times, call);
+    const [about, aboutKind] = timeline.estimateOf(piece, piece.times, call);
     if (wait === 0 && about > 0) words.push([`Of that ${className(aboutKind)}`, `about ${shownTime(about)}, estimated from a sum of calls`]);
     const rank = number => (number === -2n ? "not known" : `rank ${number}`);
     if (told.peer !== -1n) words.push([told.number > 0n && told.tag === -1n ? "Root" : "Partner", rank(told.peer)]);
@@ -83,7 +83,7 @@ async function choose(state) {
     if (named === null && told.communicator > 0n) words.push(["Communicator", communicators[told.communicator] ?? told.communicator.toString(16)]);
     if (told.number > 0n) words.push(["Collective number", String(told.number - 1n)]);
     words.push(["Call path", told.path > 0n ? `number ${told.path} of this process` : "not counted"]);
-    const [from, to] = timeline.notesOf(row, block.before + call);
+    const [from, to] = timeline.notesOf(row, piece.before + call);
     for (let note = from; note < to; note++) {
       const partner = timeline.rows[row.notes.partner[note]].name;
       const moment = shownMoment(row.notes.moment[note], 1);
@@ -91,7 +91,7 @@ async function choose(state) {
       words.push([meant, `${moment}${row.notes.wait[note] > 0 ? `, waited ${shownTime(row.notes.wait[note])}` : ""}`]);
     }
   } else {
-    words.push(["State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", block ? shownTime(ended - began) : "until the end"]);
+    words.push(["State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", piece ? shownTime(ended - began) : "until the end"]);
   }
   const names = namesAt(row, began);
   if (names.length) words.unshift(["In the state", names.join(" > ")]);
@@ -127,10 +127,10 @@ async function step(forward) {
   if (!row || shownHow !== "calls") return;
   const moment = chosen && chosen.row === row ? (forward ? chosen.ended : chosen.began) : forward ? view.from : view.to;
   let next = null;
-  timeline.walk(row, view.from, view.to, (kind, began, ended, block, call) => {
+  timeline.walk(row, view.from, view.to, (kind, began, ended, piece, call) => {
     if (call < 0) return;
-    const state = { row, kind, began: block.times.began[call], ended: block.times.ended[call], block, call };
-    const isSame = chosen?.block === block && chosen.call === call;
+    const state = { row, kind, began: piece.times.began[call], ended: piece.times.ended[call], piece, call };
+    const isSame = chosen?.piece === piece && chosen.call === call;
     if (isSame || (forward ? state.began < moment || next : state.ended > moment)) return;
     next = state;
   });

@@ -16,6 +16,9 @@ function pixels() {
   return Array.from({ length: CLASSES }, (_, kind) => pixelOf(classColor(kind), isClass && kind !== picked ? 0.22 : 1, ground));
 }
 
+/** The classes of which a row may have time; a call that did not return is in no slice. */
+const kindsOf = row => (row.inside ? STACK : row.kinds);
+
 function drawNow() {
   clampView();
   const { canvas, width, height, left, inner, scale } = frame();
@@ -23,27 +26,28 @@ function drawNow() {
   const columns = Math.max(1, Math.round(inner * scale));
   const shown = shownEntries();
   const rows = shown.filter(entry => entry.row).map(entry => entry.row);
-  const { blocks, calls } = timeline.blocksIn(rows, view.from, view.to);
+  const { pieces, calls } = timeline.piecesIn(rows, view.from, view.to);
   const fits = timeline.hasCalls && calls <= MOST_DRAWN;
-  const isRead = fits && blocks.every(block => block.times);
+  const isRead = fits && pieces.every(piece => piece.times);
   context.clearRect(0, 0, canvas.width, canvas.height);
   const image = context.createImageData(canvas.width, canvas.height);
   const colors = pixels();
   const totals = new Float64Array(CLASSES);
   const width1 = (view.to - view.from) / columns;
+  const shares = new Float64Array(columns * CLASSES);
   for (const entry of shown) {
     if (!entry.row) continue;
-    const shares = new Float64Array(columns * CLASSES);
+    shares.fill(0);
     if (isRead) sharesOfCalls(timeline, entry.row, view.from, view.to, columns, shares);
     else {
       sharesOfSlices(entry.row, view.from, view.to, columns, shares);
       addInside(timeline, entry.row, view.from, view.to, columns, shares);
     }
-    for (let i = 0; i < shares.length; i++) totals[i % CLASSES] += shares[i];
     const top = Math.round((AXIS_HEIGHT + entry.top - view.scroll) * scale);
     const gap = entry.height >= 6 ? Math.max(1, Math.round(scale)) : 0;
     const rowHeight = Math.max(1, Math.round((AXIS_HEIGHT + entry.top + entry.height - view.scroll) * scale) - top - gap);
-    paintRow(image, shares, columns, Math.round(left * scale), top, rowHeight, width1, colors);
+    const kinds = kindsOf(entry.row);
+    paintRow(image, shares, columns, { kinds, left: Math.round(left * scale), top, height: rowHeight, width: width1, colors }, totals);
   }
   context.putImageData(image, 0, 0);
   context.setTransform(scale, 0, 0, scale, 0, 0);
@@ -56,15 +60,23 @@ function drawNow() {
   drawOverview();
   showLegend(totals);
   tellView(calls, fits, isRead, unseen);
-  if (fits && !isRead) read(blocks);
-  else if (fits) timeline.load(blocks);
+  wanted = fits ? pieces : [];
+  if (fits && !isRead) read(wanted);
+  else if (fits) timeline.load(wanted);
   countDurations();
 }
 
-/** Reads blocks and draws again; what is wrong is told. */
-async function read(blocks) {
+/** The pieces that the latest view needs: others are read no further. */
+let wanted = [];
+
+/** Reads pieces and draws again; what is wrong is told. */
+async function read(pieces) {
+  const isWanted = () => wanted === pieces;
+  // The browser shows the sums first.
+  await new Promise(resolve => setTimeout(resolve));
   try {
-    if (await timeline.load(blocks)) draw();
+    await timeline.load(pieces, isWanted);
+    if (isWanted()) draw();
   } catch (error) {
     timeline.files.fill(null);
     say(`Calls cannot be read: ${error.message}.`);
@@ -116,8 +128,8 @@ function drawLabels(context, shown, left, width) {
       context.lineWidth = 1;
       context.strokeRect(left - 0.5, Math.max(top, AXIS_HEIGHT) - 0.5, width - left, Math.max(entry.height - 1, 1));
     }
-    if (top + entry.height <= AXIS_HEIGHT || (middle - 6 < free && !isLate)) continue;
     const y = Math.max(middle, AXIS_HEIGHT + 6);
+    if (top + entry.height <= AXIS_HEIGHT || (y - 6 < free && !isLate)) continue;
     context.font = `${isLate ? "bold " : ""}12px system-ui, sans-serif`;
     context.textAlign = "right";
     context.fillStyle = style(isLate ? "--warn" : "--ink");
@@ -180,13 +192,13 @@ function drawArrows(context, shown, left, inner) {
   let count = 0;
   for (const { row } of shown) {
     if (!row) continue;
-    for (const block of row.blocks) {
-      if (!block.times || block.ended < view.from || block.open > view.to) continue;
-      const { ended } = block.times;
+    const { notes } = row;
+    for (const { times, before } of timeline.piecesIn([row], view.from, view.to).pieces) {
+      if (!times) continue;
+      const { ended } = times;
       const [first, last] = [placeAbove(ended, view.from), placeAbove(ended, view.to)];
-      const { notes } = row;
-      for (let note = placeAbove(notes.call, block.before + first - 1); note < notes.call.length; note++) {
-        const call = notes.call[note] - block.before;
+      for (let note = placeAbove(notes.call, before + first - 1); note < notes.call.length; note++) {
+        const call = notes.call[note] - before;
         if (call >= last) break;
         if (notes.kind[note] !== MESSAGE || !middles.has(notes.partner[note])) continue;
         if (++count <= most) arrows.push([notes.moment[note], notes.partner[note], ended[call], row.place]);
@@ -243,12 +255,12 @@ function drawOverview() {
   const key = `${columns} ${height} ${colors}`;
   if (overview?.key !== key) {
     const shares = new Float64Array(columns * CLASSES);
-    for (const row of timeline.rows) {
-      sharesOfSlices(row, 0, timeline.end, columns, shares);
-      addInside(timeline, row, 0, timeline.end, columns, shares);
-    }
+    sharesOfSlices(timeline.all, 0, timeline.end, columns, shares);
+    for (const row of timeline.rows) addInside(timeline, row, 0, timeline.end, columns, shares);
     const image = context.createImageData(columns, height);
-    paintRow(image, shares, columns, 0, 0, height, (timeline.end / columns) * timeline.rows.length, colors);
+    const width = (timeline.end / columns) * timeline.rows.length;
+    const totals = new Float64Array(CLASSES);
+    paintRow(image, shares, columns, { kinds: STACK, left: 0, top: 0, height, width, colors }, totals);
     overview = { key, image };
   }
   context.clearRect(0, 0, canvas.width, canvas.height);

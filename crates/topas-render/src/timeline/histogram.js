@@ -10,27 +10,27 @@ class Durations {
     this.longest = [];
   }
 
-  /** Adds those of a block that begin in a time. */
-  add(block, times, from, to) {
+  /** Adds those of a piece that begin in a time. */
+  add(piece, times, from, to) {
     if (typeof this.picked === "number") {
-      this.timeline.walkBlock(block, times, from, to, (kind, began, ended, _, call) => {
-        if (kind === this.picked && ended > began && began >= from && began <= to) this.put(block, call, began, ended);
+      this.timeline.walkPiece(piece, times, from, to, (kind, began, ended, _, call) => {
+        if (kind === this.picked && ended > began && began >= from && began <= to) this.put(piece, call, began, ended);
       });
       return;
     }
     const { began, ended, routine } = times;
-    for (let call = placeAbove(began, from - 1e-9); call < block.calls && began[call] <= to; call++) {
-      const name = this.timeline.nameOf(block.row.process, routine[call]);
-      if (name === this.picked) this.put(block, call, began[call], ended[call]);
+    for (let call = placeAbove(began, from - 1e-9); call < piece.calls && began[call] <= to; call++) {
+      const name = this.timeline.nameOf(piece.row.process, routine[call]);
+      if (name === this.picked) this.put(piece, call, began[call], ended[call]);
     }
   }
 
-  put(block, call, began, ended) {
+  put(piece, call, began, ended) {
     const length = ended - began;
     this.lengths.push(length);
     const { longest } = this;
     if (longest.length === 5 && length <= longest[4].length) return;
-    longest.push({ length, block, call, began, ended });
+    longest.push({ length, piece, call, began, ended });
     longest.sort((a, b) => b.length - a.length);
     longest.length = Math.min(longest.length, 5);
   }

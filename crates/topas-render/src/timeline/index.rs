@@ -3,7 +3,10 @@
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use topas_format::shown::Shown;
-use topas_mpi_data::{NamedState, TimeClass, Timeline, TimelineNote, TimelineRow, TraceProcess};
+use topas_mpi_data::{
+    NamedState, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineRow, TimelineSlice,
+    TraceProcess,
+};
 
 use super::LogFile;
 
@@ -28,27 +31,40 @@ impl NumberWriter {
     }
 }
 
-/// The rows of a timeline in base64. The script reads the same numbers in the same order; see
-/// `rowsOf` in `data.js`.
-pub(super) fn index(timeline: &Timeline<'_>) -> String {
-    let mut out = NumberWriter::default();
-    let mut notes = &timeline.notes[..];
-    for (place, row) in timeline.rows.iter().enumerate() {
-        let own = notes.partition_point(|note| note.place.row as usize <= place);
-        let (of_row, rest) = notes.split_at(own);
-        notes = rest;
-        put_row(&mut out, row, of_row);
-        put_states(&mut out, timeline.states_of(place));
-    }
-    BASE64.encode(&out.bytes)
+/// Slices of the picture of all rows together: more than a screen has columns.
+const OVERVIEW_SLICES: usize = 2048;
+/// Calls that are read together, or some more: of a block, this is a part.
+const PIECE_CALLS: u32 = 1000;
+
+/// How many slices a part of a block has that is read alone.
+fn piece_slices(timeline: &Timeline<'_>) -> u32 {
+    PIECE_CALLS.div_ceil(timeline.slice_calls.max(1))
 }
 
-fn put_row(out: &mut NumberWriter, row: &TimelineRow, notes: &[TimelineNote]) {
+/// The whole run and the rows of a timeline, each of them a line in base64. The script reads the same numbers
+/// in the same order; see `rows.js`.
+pub(super) fn index(timeline: &Timeline<'_>) -> String {
+    let mut out = NumberWriter::default();
+    put_slices(&mut out, 0, &timeline.overview(OVERVIEW_SLICES));
+    let mut text = BASE64.encode(&out.bytes);
+    let piece_slices = piece_slices(timeline) as usize;
+    for (place, row) in timeline.rows.iter().enumerate() {
+        let mut out = NumberWriter::default();
+        put_blocks(&mut out, row, piece_slices);
+        put_slices(&mut out, row.began(), &row.slices);
+        put_notes(&mut out, row, timeline.notes_of(place));
+        put_states(&mut out, timeline.states_of(place));
+        text.push('\n');
+        BASE64.encode_append(&out.bytes, &mut text);
+    }
+    text
+}
+
+fn put_blocks(out: &mut NumberWriter, row: &TimelineRow, piece_slices: usize) {
     out.put(row.blocks.len() as u64);
     let mut ended = 0;
-    let mut before = Vec::with_capacity(row.blocks.len());
-    let mut calls = 0u64;
-    for block in &row.blocks {
+    let ends = row.blocks.iter().skip(1).map(|block| block.first_slice as usize);
+    for (block, end) in row.blocks.iter().zip(ends.chain([row.slices.len()])) {
         out.put(block.log as u64);
         out.put(block.offset);
         out.put(block.bytes.into());
@@ -58,18 +74,49 @@ fn put_row(out: &mut NumberWriter, row: &TimelineRow, notes: &[TimelineNote]) {
         // Enough to tell another file.
         out.put(block.check & u64::from(u32::MAX));
         ended = block.ended;
-        before.push(calls);
-        calls += u64::from(block.calls);
+        put_pieces(out, block, &row.slices[block.first_slice as usize..end], piece_slices);
     }
-    out.put(row.slices.len() as u64);
-    let mut ended = row.began();
-    for slice in &row.slices {
+}
+
+/// Where the parts of a block begin that are read alone, without the first.
+fn put_pieces(
+    out: &mut NumberWriter,
+    block: &TimelineBlock,
+    slices: &[TimelineSlice],
+    piece_slices: usize,
+) {
+    let first = block.first >> block.shift;
+    out.put(block.shift.into());
+    out.put(block.first - (first << block.shift));
+    let pieces = slices.iter().step_by(piece_slices).skip(1);
+    out.put(pieces.len() as u64);
+    let (mut offset, mut clock) = (0, first);
+    for slice in pieces {
+        out.put((slice.place.offset - offset).into());
+        out.put(slice.place.clock - clock);
+        (offset, clock) = (slice.place.offset, slice.place.clock);
+    }
+}
+
+fn put_slices(out: &mut NumberWriter, began: u64, slices: &[TimelineSlice]) {
+    out.put(slices.len() as u64);
+    let mut ended = began;
+    for slice in slices {
         out.put(slice.ended - ended);
         ended = slice.ended;
         let has = |(class, time): (usize, &u64)| u64::from(*time > 0) << class;
         out.put(slice.times.iter().enumerate().map(has).sum());
         slice.times.iter().filter(|time| **time > 0).for_each(|time| out.put(*time));
     }
+}
+
+fn put_notes(out: &mut NumberWriter, row: &TimelineRow, notes: &[TimelineNote]) {
+    let mut calls = 0u64;
+    let count = |block: &TimelineBlock| {
+        calls += u64::from(block.calls);
+        calls - u64::from(block.calls)
+    };
+    let before: Vec<u64> = row.blocks.iter().map(count).collect();
     out.put(notes.len() as u64);
     let (mut call, mut moment) = (0, 0i64);
     for note in notes {
@@ -139,18 +186,23 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
             hosts.push(host);
         }
     }
+    let mut blocks = 0;
     let rows: Vec<Value> = timeline
         .rows
         .iter()
         .map(|row| {
+            let first = blocks;
+            blocks += row.blocks.len();
             json!({
+                "block": first,
                 "process": row.process, "thread": row.thread, "several": timeline.threads_of(row.process) > 1,
                 "times": row.times, "delayed": row.delayed, "inside": row.inside,
             })
         })
         .collect();
     json!({
-        "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls, "leastWait": timeline.least_wait,
+        "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls,
+        "pieceSlices": piece_slices(timeline), "leastWait": timeline.least_wait,
         "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
             .collect::<Vec<_>>(),
         "classes": TimeClass::ALL.map(super::class_words),

@@ -8,32 +8,22 @@ const STACK = [
 
 /** The nanoseconds of each class in each of `columns` columns of a time, from the slices of a row. */
 function sharesOfSlices(row, from, to, columns, shares) {
-  const { bounds, sums } = row;
+  const { bounds, sums, kinds } = row;
   const last = bounds.length - 1;
   if (last < 1) return;
   const width = (to - from) / columns;
+  let slice = Math.max(placeAbove(bounds, from) - 1, 0);
   const before = new Float64Array(CLASSES);
-  const at = (time, into) => {
-    if (time <= bounds[0]) return into.fill(0);
-    if (time >= bounds[last]) {
-      for (let i = 0; i < CLASSES; i++) into[i] = sums[last * CLASSES + i];
-      return into;
-    }
-    const slice = placeAbove(bounds, time) - 1;
-    const part = (time - bounds[slice]) / (bounds[slice + 1] - bounds[slice] || 1);
-    for (let i = 0; i < CLASSES; i++) {
-      const low = sums[slice * CLASSES + i];
-      into[i] = low + (sums[(slice + 1) * CLASSES + i] - low) * part;
-    }
-    return into;
-  };
-  at(from, before);
-  const now = new Float64Array(CLASSES);
-  for (let column = 0; column < columns; column++) {
-    at(from + (column + 1) * width, now);
-    for (let i = 0; i < CLASSES; i++) {
-      shares[column * CLASSES + i] += now[i] - before[i];
-      before[i] = now[i];
+  for (let column = -1; column < columns; column++) {
+    const time = from + (column + 1) * width;
+    if (time <= bounds[0]) continue;
+    while (slice < last && bounds[slice + 1] <= time) slice++;
+    const part = slice < last ? (time - bounds[slice]) / (bounds[slice + 1] - bounds[slice]) : 0;
+    const [low, high] = [slice * CLASSES, Math.min(slice + 1, last) * CLASSES];
+    for (const kind of kinds) {
+      const now = sums[low + kind] + (sums[high + kind] - sums[low + kind]) * part;
+      if (column >= 0) shares[column * CLASSES + kind] += now - before[kind];
+      before[kind] = now;
     }
   }
 }
@@ -53,25 +43,24 @@ function addTime(shares, columns, from, width, kind, began, ended) {
 /** The same from the calls themselves. */
 function sharesOfCalls(timeline, row, from, to, columns, shares) {
   const width = (to - from) / columns;
-  for (const block of row.blocks) {
-    if (block.ended < from || block.open > to || !block.times) continue;
-    sharesOfBlock(timeline, block, from, to, columns, width, shares);
+  for (const piece of timeline.piecesIn([row], from, to).pieces) {
+    if (piece.times) sharesOfPiece(timeline, piece, from, to, columns, width, shares);
   }
   addInside(timeline, row, from, to, columns, shares);
 }
 
 /**
- * The shares of the calls of a block: what `walkBlock` tells of, without a call of a function for each part. Most
+ * The shares of the calls of a piece: what `walkPiece` tells of, without a call of a function for each part. Most
  * parts lie in the column in which the part before ended.
  */
-function sharesOfBlock(timeline, block, from, to, columns, width, shares) {
-  const { began, ended, routine, waits } = block.times;
-  const { row, before, calls } = block;
+function sharesOfPiece(timeline, piece, from, to, columns, width, shares) {
+  const { began, ended, routine, waits } = piece.times;
+  const { row, before, calls } = piece;
   const classes = timeline.classesOf(row.process);
-  const [noteCalls, noteWaits, noteKinds] = [row.notes.call, row.notes.wait, row.notes.kind];
+  const { call: noteCalls, wait: noteWaits, kind: noteKinds } = row.notes;
   const notes = noteCalls.length;
   let call = placeAbove(ended, from);
-  let done = call > 0 ? ended[call - 1] : block.open;
+  let done = call > 0 ? ended[call - 1] : piece.open;
   let note = placeAbove(noteCalls, before + call - 1);
   let column = Math.min(Math.max(Math.floor((done - from) / width), 0), columns - 1);
   let [low, high] = [from + column * width, from + (column + 1) * width];
@@ -87,7 +76,7 @@ function sharesOfBlock(timeline, block, from, to, columns, width, shares) {
   for (; call < calls && done <= to; call++) {
     const start = began[call];
     const end = ended[call];
-    if (start > done) add(call === 0 && block.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE, done, start);
+    if (start > done) add(call === 0 && piece.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE, done, start);
     let wait = 0;
     let kind = CLASS.OTHER;
     const number = before + call;
@@ -96,7 +85,7 @@ function sharesOfBlock(timeline, block, from, to, columns, width, shares) {
       wait = noteWaits[note];
       kind = WAIT_OF_NOTE[noteKinds[note]];
     }
-    if (wait === 0 && waits !== undefined && waits[call] > 0) [wait, kind] = timeline.estimateOf(block, block.times, call);
+    if (wait === 0 && waits !== undefined && waits[call] > 0) [wait, kind] = timeline.estimateOf(piece, piece.times, call);
     const split = Math.min(start + wait, end);
     if (wait > 0) add(kind, start, split);
     add(classes[routine[call]], split, end);
@@ -111,31 +100,39 @@ function addInside(timeline, row, from, to, columns, shares) {
   addTime(shares, columns, from, (to - from) / columns, kind, row.inside[1], timeline.end);
 }
 
-/** Paints columns of shares into pixels: a row of this height at `top` and `left` of an image. */
-function paintRow(image, shares, columns, left, top, height, width, colors) {
+/**
+ * Paints columns of shares into pixels: a row of this height at `top` and `left` of an image. Only these classes have
+ * shares, in the order of the stack. Their sums are added to `totals`.
+ */
+function paintRow(image, shares, columns, { kinds, left, top, height, width, colors }, totals) {
   const pixels = new Uint32Array(image.data.buffer);
   const bottom = Math.min(top + height, image.height);
+  const [most, under] = [width * 0.999, top + height];
   for (let column = 0; column < columns; column++) {
     const at = column * CLASSES;
     let sum = 0;
-    for (let i = 0; i < CLASSES; i++) sum += shares[at + i];
+    for (let i = 0; i < kinds.length; i++) {
+      const share = shares[at + kinds[i]];
+      sum += share;
+      totals[kinds[i]] += share;
+    }
     // Outside of the life of a row there is nothing.
     if (sum <= 0) continue;
-    const whole = Math.max(sum, width * 0.999);
     if (height <= 2) {
       const color = blended(shares, at, sum, colors);
       for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * image.width + left + column] = color;
       continue;
     }
-    let [done, y] = [0, top + height];
-    for (const kind of STACK) {
-      const share = shares[at + kind];
+    const scale = height / Math.max(sum, most);
+    let [done, y] = [0, under];
+    for (let i = 0; i < kinds.length; i++) {
+      const share = shares[at + kinds[i]];
       if (share <= 0) continue;
       done += share;
-      const end = top + height - Math.round((done / whole) * height);
+      const end = under - Math.round(done * scale);
       for (; y > end; ) {
         y--;
-        if (y >= 0 && y < bottom) pixels[y * image.width + left + column] = colors[kind];
+        if (y >= 0 && y < bottom) pixels[y * image.width + left + column] = colors[kinds[i]];
       }
     }
   }

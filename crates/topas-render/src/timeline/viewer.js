@@ -2,7 +2,7 @@
 
 const $ = id => document.getElementById(id);
 /** Most calls that are read to draw a view; with more, their sums are drawn. */
-const MOST_DRAWN = 2_000_000;
+const MOST_DRAWN = 1_000_000;
 /** Messages are drawn as arrows if there is one in so many pixels of the width, or fewer. */
 const ARROW_WIDTH = 3;
 const AXIS_HEIGHT = 24;
@@ -10,7 +10,7 @@ const HOST_HEIGHT = 18;
 
 const facts = JSON.parse($("facts").textContent);
 const lines = $("blocks") ? $("blocks").textContent.trim().split("\n") : null;
-const timeline = new Timeline(facts, bytesOfBase64($("index").textContent.trim()), lines);
+const timeline = new Timeline(facts, $("index").textContent.trim().split("\n"), lines);
 $("blocks")?.remove();
 $("index").remove();
 
@@ -144,12 +144,12 @@ async function showDurations(readAll) {
   }
   const rows = shownEntries().filter(entry => entry.row).map(entry => entry.row);
   const { from, to } = view;
-  const { blocks, calls } = timeline.blocksIn(rows, from, to);
-  const isRead = blocks.every(block => block.times);
+  const { pieces, calls } = timeline.piecesIn(rows, from, to);
+  const isRead = pieces.every(piece => piece.times);
   $("readall").hidden = true;
   if (!isRead && !readAll) {
     panel.hidden = true;
-    const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     $("summary").textContent = timeline.hasCalls
       ? `Durations of ${calls.toLocaleString("en")} calls in view were not read.`
       : "Open the log to see durations.";
@@ -158,14 +158,13 @@ async function showDurations(readAll) {
     return;
   }
   const durations = new Durations(timeline, picked);
-  for (let at = 0; at < blocks.length; at += 32) {
-    const part = blocks.slice(at, at + 32);
-    await Promise.all(part.map(async block => {
-      const times = block.times ?? (await timeline.timesOf(block));
-      durations.add(block, times, from, to);
-    }));
-    if (!isRead) $("summary").textContent = `Reading: ${Math.round((100 * at) / blocks.length)} % of the calls in view.`;
-  }
+  let done = 0;
+  const add = (piece, times) => {
+    durations.add(piece, times, from, to);
+    if (!isRead && ++done % 256 === 0) $("summary").textContent = `Reading: ${Math.round((100 * done) / pieces.length)} % of the calls in view.`;
+  };
+  for (const piece of pieces) if (piece.times) add(piece, piece.times);
+  await timeline.readTimes(pieces.filter(piece => !piece.times), add);
   const summary = durations.summary();
   if (summary.count === 0) {
     panel.hidden = true;
@@ -197,11 +196,11 @@ function drawDurations(summary) {
   });
   $("bintable").replaceChildren(...body);
   const longest = summary.longest.map(found => {
-    const button = cell("button", `${shownTime(found.length)}, ${found.block.row.name}, at ${shownMoment(found.began, found.length)}`);
+    const button = cell("button", `${shownTime(found.length)}, ${found.piece.row.name}, at ${shownMoment(found.began, found.length)}`);
     button.type = "button";
     button.addEventListener("click", async () => {
-      await timeline.load([found.block]);
-      await goTo({ row: found.block.row, kind: typeof picked === "number" ? picked : CLASS.OTHER, ...found });
+      await timeline.load([found.piece]);
+      await goTo({ row: found.piece.row, kind: typeof picked === "number" ? picked : CLASS.OTHER, ...found });
       $("lines").focus();
     });
     const item = document.createElement("li");

@@ -317,6 +317,47 @@ fn a_browser_opens_the_log_beside_the_page() {
     });
 }
 
+/// Many ranks and a log beside the page, as a reader opens both: each view is drawn whole, and of the log only
+/// about what is in view is read.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_moves_in_time_lines_of_many_ranks() {
+    let dir = made_up(&SyntheticTrace { ranks: 256, steps: 3000, ..SyntheticTrace::default() });
+    let log = "topas-mpi.n001.trace";
+    shown(dir.path(), &["--timeline", log, "--log-beside", "--html", "run.html"]);
+    for width in ["1280", "390"] {
+        let mut node = Command::new("node");
+        node.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/page.js"));
+        let told = node.args(["run.html", log, width]).current_dir(dir.path()).output().unwrap();
+        let err = String::from_utf8_lossy(&told.stderr);
+        assert!(told.status.success(), "{err}");
+        let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+        assert_eq!(told["faults"], Value::Array(Vec::new()), "{told}");
+        let step = |name: &str| {
+            let steps = told["steps"].as_array().unwrap();
+            steps
+                .iter()
+                .find(|step| step["name"] == name)
+                .unwrap_or_else(|| panic!("{name}: {told}"))
+        };
+        let view = |name: &str| step(name)["view"].as_str().unwrap().to_owned();
+        assert!(view("open").contains("sums of calls; open the log"), "{told}");
+        assert!(view("whole").contains("; sums of "), "{told}");
+        for name in ["zoom-100", "zoom-1000", "zoom-100000", "move"] {
+            let view = view(name);
+            let calls = view.split_once("; up to ").unwrap_or_else(|| panic!("{name}: {told}")).1;
+            let calls = calls.split(' ').next().unwrap().replace(',', "");
+            // Of each row that is in view, three parts of a block at most: of a row there are 10,000 calls.
+            let calls: u64 = calls.parse().unwrap();
+            assert!(calls > 0 && calls < 220 * 3 * 1100, "{name}: {calls} calls: {told}");
+        }
+        // Ten times what is the goal for 100,000,000 calls: for a machine that does much else.
+        for (name, most) in [("open", 10_000.0), ("zoom-1000", 3000.0), ("move", 3000.0)] {
+            assert!(step(name)["ms"].as_f64().unwrap() < most, "{name}: {told}");
+        }
+    }
+}
+
 /// The script without a page: estimates of waits add up to what is known of them.
 #[test]
 fn estimated_waits_add_up_to_their_sum() {

@@ -39,7 +39,10 @@ for (const { rank, blocks, routines, clock } of all) {
   for (const { head, bytes } of blocks) {
     const tick = Number(clock[3]) / Number(clock[2]);
     const first = Number(nanosecondsOf(clock, head.first) - origin);
-    const times = timesOf(bytes, head.calls, first, tick);
+    const rest = Number(head.first & ((1n << BigInt(head.shift)) - 1n));
+    const told = { base: first - rest * tick, unit: tick * 2 ** head.shift, clock: 0 };
+    const times = timesOf(bytes.subarray(128, 128 + head.used), head.calls, told);
+    if (times.end !== head.used) throw new Error(`${times.end} of ${head.used} B`);
     callsOf(bytes, head.calls).forEach((call, place) => {
       const [began, ended] = [nanosecondsOf(clock, call.began), nanosecondsOf(clock, call.ended)];
       const cell = number => (number < 0n ? "" : number);
