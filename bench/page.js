@@ -104,6 +104,7 @@ async function main() {
   const steps = [];
   const picture = async name => {
     if (!pictures) return;
+    await evaluate('document.getElementById("overview").scrollIntoView()');
     const { data } = await ask("Page.captureScreenshot", { format: "png" });
     fs.writeFileSync(`${pictures}-${width}-${name}.png`, Buffer.from(data, "base64"));
   };

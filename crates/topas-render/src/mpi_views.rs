@@ -47,7 +47,7 @@ pub use routines::{RoutineTime, ShownRoutines};
 pub(crate) use routines::{
     UNCALIBRATED, language_words, mpi_share_words, overhead_words, seconds_and_hours,
 };
-pub use worlds::{WorldViews, started_by};
+pub use worlds::{WorldViews, started_by, worlds_in_words};
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use topas_data::{LineFacts, PeTime, RunHistory, RunRecord};
 use topas_findings::RuleFinding;
 use topas_mpi_data::MpiProfile;
 
+use crate::mpi_views::worlds_in_words;
 use crate::number::{NONE, hours, percent_of, seconds, short, si};
 use crate::runs::{day, length, moment};
 use crate::text::{columns, cut, right};
@@ -81,6 +82,7 @@ fn one(run: &KnownRun<'_>, width: Option<usize>) -> String {
     let mut items = rates::items(facts);
     items.extend(mpi(run));
     items.extend(waits(run));
+    items.extend(worlds(run));
     items.push(("Earlier", earlier(run)));
     write(&mut out, &items, prose);
     // Between the figures that they judge and what is not known.
@@ -308,6 +310,12 @@ fn waits(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
     };
     let of = "shares of the time of all ranks";
     Some(("Waits", format!("the ranks waited {}{unknown}; {of}", told.join(", "))))
+}
+
+/// Worlds of spawned processes, if its ranks are of one or started any.
+fn worlds(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
+    let words = worlds_in_words(run.profile?)?;
+    Some(("Worlds", format!("{words} (topasview --mpi names each)")))
 }
 
 /// The same program before, and the place of this run.

@@ -74,6 +74,10 @@ impl Center {
             // A copy of a line counts once.
             profile("a1", "heat", 20, "60", " late=24 latercv=0 coll=12 lateunk=2.4"),
         ];
+        Center::with(&log)
+    }
+
+    fn with(log: &[String]) -> Center {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("log"), with_lengths(&log.concat())).unwrap();
         Center { dir }
@@ -183,4 +187,23 @@ fn a_job_tells_its_waits() {
     assert!(without["runs"][0]["mpi_profile"]["waits"].is_null());
     assert!(without["runs"][0]["measures"]["late"]["value"].is_null());
     assert!(!unbroken(center.text(&["--job", "7c1"])).contains("the ranks waited"));
+}
+
+#[test]
+fn a_job_tells_the_worlds_of_its_processes() {
+    // Started by another world, and a rank of it starts one.
+    let center = Center::with(&[
+        run("e1", "boss", 30),
+        profile("e1", "boss", 30, "60", " spawned=1795163400.5:ab:1"),
+        profile("e1", "boss", 30, "60", " s=worker:2:1795163401:0.25:Comm_spawn:0:cd")
+            .replace("of=run", "of=rank")
+            .replace(" ranks=4", " rank=0 pid=5 ranks=1"),
+    ]);
+    let unbroken = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = unbroken(center.text(&["--job", "7e1"]));
+    let words = "Worlds started by rank 1 of another world, and started 1 world of 2 ranks (topasview --mpi \
+                 names each)";
+    assert!(told.contains(words), "{told}");
+    let others = unbroken(Center::new().text(&["--job", "7a1"]));
+    assert!(!others.contains("world"), "{others}");
 }

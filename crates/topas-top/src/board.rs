@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use topas_findings::BottleneckSearch;
 use topas_format::shown::Shown;
 use topas_mpi_data::{MessageClass, MpiProfile, MpiRank, MpiSums, NowPeer};
+use topas_render::mpi_views::worlds_in_words;
 
 use crate::args::{TopArgs, TopOrder, TopView};
 use crate::watch::RankHistory;
@@ -145,8 +146,10 @@ impl Board {
             0 | 1 => String::new(),
             n => format!("  (1 of {n} launches)"),
         };
+        let worlds = worlds_in_words(&self.profile);
+        let worlds = worlds.map_or_else(String::new, |words| format!(", {words}"));
         format!(
-            "{}  {} of {npes} ranks here{job}  {} s  MPI {} of {} s of wall clock time{more}",
+            "{}  {} of {npes} ranks here{job}{worlds}  {} s  MPI {} of {} s of wall clock time{more}",
             name(&facts.exe),
             total.ranks,
             seconds(total.wall_max.into()),
@@ -428,6 +431,16 @@ pub mod tests {
         };
         let history = RankHistory { shares: vec![0.0, 0.5, 1.0, 0.4], ..RankHistory::default() };
         Board::new(profile, HashMap::from([(0, history)]), 1, BottleneckSearch::default())
+    }
+
+    #[test]
+    fn the_title_tells_that_a_world_was_started_by_another() {
+        let mut board = board();
+        assert!(!board.title().contains("world"), "{}", board.title());
+        let parent = Some((7, 3));
+        board.profile.facts.spawned = Some(topas_mpi_data::SpawnedWorld { began: 1, parent });
+        let title = board.title();
+        assert!(title.contains("ranks here, started by rank 3 of another world  "), "{title}");
     }
 
     #[test]

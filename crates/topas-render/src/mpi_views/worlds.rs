@@ -34,6 +34,26 @@ pub fn started_by(paths: Option<&PathViews>, rank: u32, start: &StartedWorld) ->
     }
 }
 
+/// What a profile alone tells of other worlds, for places that read no more; None if nothing.
+pub fn worlds_in_words(profile: &MpiProfile) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(spawned) = &profile.facts.spawned {
+        parts.push(match spawned.parent {
+            Some((_, rank)) => format!("started by rank {rank} of another world"),
+            None => "started by a rank of another world".to_owned(),
+        });
+    }
+    let (mut worlds, mut ranks) = (0, 0);
+    for start in profile.ranks.iter().flat_map(|rank| &rank.started) {
+        worlds += 1;
+        ranks += u64::from(start.ranks);
+    }
+    if worlds > 0 {
+        parts.push(format!("started {} of {}", count(worlds, "world"), count(ranks, "rank")));
+    }
+    (!parts.is_empty()).then(|| parts.join(", and "))
+}
+
 /// The function that started a world, with file and line; None if its call path is not known.
 fn place(paths: Option<&PathViews>, rank: u32, start: &StartedWorld) -> Option<String> {
     let paths = paths?;
