@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::process::{on_path, run};
+use crate::process::{on_path, output, run};
 
 /// Compilers and both MPIs.
 pub const DEMO: &[&str] = &[
@@ -131,6 +131,12 @@ pub const ARM64: &[&str] = &[
     "qemu-user-static",
 ];
 
+/// The architecture of Debian that [`MUSL_ARM64`] is of.
+pub const ARM64_ARCHITECTURE: &str = "arm64";
+
+/// The C library of static tools for AArch64.
+pub const MUSL_ARM64: &[&str] = &["musl-dev:arm64"];
+
 /// A machine for AArch64, and what fills it.
 pub const QEMU_PMU: &[&str] =
     &["cpio", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-system-arm"];
@@ -159,6 +165,19 @@ pub fn ensure(wanted: &[&str]) -> Result<()> {
     run(apt().args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing))
 }
 
+/// Makes packages of another architecture of Debian known to `apt-get`, if it is not known yet.
+///
+/// # Errors
+/// Of `dpkg`, also where there is none.
+pub fn ensure_architecture(name: &str) -> Result<()> {
+    let print = |option: &str| output(Command::new("dpkg").arg(option));
+    let known = print("--print-architecture")? + &print("--print-foreign-architectures")?;
+    if known.lines().any(|line| line == name) {
+        return Ok(());
+    }
+    run(as_root("dpkg").args(["--add-architecture", name]))
+}
+
 fn is_installed(package: &str) -> bool {
     let query = Command::new("dpkg-query")
         .args(["-W", "-f", "${db:Status-Abbrev}", package])
@@ -167,13 +186,19 @@ fn is_installed(package: &str) -> bool {
     query.is_ok_and(|out| out.stdout.starts_with(b"ii"))
 }
 
-/// `apt-get` without questions, through sudo for anybody but root.
+/// `apt-get` without questions.
 fn apt() -> Command {
-    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout == b"0\n");
-    let mut apt = if root { Command::new("apt-get") } else { Command::new("sudo") };
-    if !root {
-        apt.arg("apt-get");
-    }
+    let mut apt = as_root("apt-get");
     apt.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
     apt
+}
+
+/// A program, through sudo for anybody but root.
+fn as_root(program: &str) -> Command {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout == b"0\n");
+    let mut command = if root { Command::new(program) } else { Command::new("sudo") };
+    if !root {
+        command.arg(program);
+    }
+    command
 }

@@ -38,7 +38,7 @@ pub struct TestOptions {
     /// Under Open MPI, MPICH and Intel MPI in many versions, from Python wheels (800 MB)
     #[arg(long)]
     all_mpi: bool,
-    /// The module for AArch64 under qemu's user mode (adds the Rust target), and libpfm4's
+    /// The module and the release for AArch64 under qemu's user mode (adds the Rust targets), and libpfm4's
     /// events of Arm and POWER
     #[arg(long)]
     arm64: bool,
@@ -276,7 +276,7 @@ fn prepare(options: &TestOptions) -> Result<(Option<PathBuf>, Option<PathBuf>)> 
         (options.qemu_pmu, packages::QEMU_PMU),
         (options.arm64, packages::ARM64),
         (options.programs, packages::PROGRAMS),
-        (options.packages, packages::RELEASE),
+        (options.packages || options.arm64, packages::RELEASE),
         (options.stores, packages::STORES),
     ] {
         if asked_for {
@@ -285,6 +285,11 @@ fn prepare(options: &TestOptions) -> Result<(Option<PathBuf>, Option<PathBuf>)> 
     }
     if options.arm64 || options.qemu_pmu {
         run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
+    }
+    if options.arm64 {
+        run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-musl"]))?;
+        packages::ensure_architecture(packages::ARM64_ARCHITECTURE)?;
+        ensure(packages::MUSL_ARM64)?;
     }
     let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
     let cmakes = options.builds.then(wheels::cmakes).transpose()?;

@@ -165,7 +165,7 @@ fn a_center_comes_up_by_install_md() {
     run_within(bootstrap.arg("bookworm").arg(&root), TIME).good();
     fs::write(root.join("etc/hosts"), "127.0.0.1 localhost center\n").expect("hosts");
     copied(quick_release(), &root.join("srv/first"));
-    let installs = documents::documented_command();
+    let installs = documents::documented_command("dpkg");
     inside(&root, &format!("cd /srv/first; {installs} >/dev/null; {GIVEN}")).good();
     let Some(machine) = Machine::boot(&root) else {
         return skip(NAME, "no systemd in namespaces of its own");

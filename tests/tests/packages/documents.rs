@@ -15,10 +15,10 @@ use crate::inside;
 const SOURCES: [(&str, &str); 2] =
     [("heat.f90", "tests/programs/f90/heat.f90"), ("cg.c", "tests/programs/c/cg.c")];
 
-/// Installs by the command of INSTALL.md, and puts the drivers in front of everybody by its links.
+/// Compares checksums and installs by the commands of INSTALL.md, and puts the drivers in front of everybody by its links.
 /// Users come: ada, whose programs are measured, and bob, who looks.
 const INSTALL: &str = "\
-    cd /tmp/first; INSTALL_COMMAND >/tmp/log 2>&1; \
+    cd /tmp/first; COMPARE_COMMAND >/tmp/log; INSTALL_COMMAND >/tmp/log 2>&1; \
     ln -s /usr/share/topas/profile.d/topas.sh /usr/share/topas/profile.d/topas.csh /etc/profile.d; \
     for user in ada:1001 bob:1002; do id=${user#*:} user=${user%:*}; \
     echo $user:x:$id:$id::/users/$user:/bin/sh >>/etc/passwd; echo $user:x:$id: >>/etc/group; \
@@ -108,7 +108,8 @@ pub fn hold_for_the_packages(root: &Path) {
     for (name, from) in SOURCES {
         fs::copy(source_root().join(from), given.join(name)).expect(name);
     }
-    let installed = inside(root, &INSTALL.replace("INSTALL_COMMAND", &documented_command()));
+    let install = INSTALL.replace("COMPARE_COMMAND", &documented_command("sha256sum"));
+    let installed = inside(root, &install.replace("INSTALL_COMMAND", &documented_command("dpkg")));
     assert_eq!(installed.err(), "");
     installed.good();
 
@@ -162,9 +163,9 @@ pub fn hold_for_the_packages(root: &Path) {
     assert_eq!(format!("{before}{after}"), TOLD);
 }
 
-/// The command by which INSTALL.md installs packages of Debian.
-pub fn documented_command() -> String {
+/// The command of a program that INSTALL.md tells in a sentence or in a table.
+pub fn documented_command(program: &str) -> String {
     let text = fs::read_to_string(source_root().join("INSTALL.md")).expect("INSTALL.md");
-    let cell = text.split('`').find(|word| word.starts_with("dpkg -i "));
-    cell.expect("a command of dpkg").to_owned()
+    let mut commands = text.split('`').filter(|words| words.starts_with(&format!("{program} ")));
+    commands.next().expect(program).to_owned()
 }

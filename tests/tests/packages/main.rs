@@ -2,8 +2,9 @@
 //! packages and tarball are installed, upgraded and removed in roots of Debian that have never seen
 //! Rust, by dpkg, dnf and zypper. The recipes for package managers of centers install the tarball.
 //! Executables of earlier releases still write lines. What README.md and INSTALL.md say holds for the
-//! packages.
+//! packages. The same files for AArch64 are installed in a root of that processor, which qemu plays.
 
+mod arm64;
 mod bits;
 mod center;
 mod debs;
@@ -84,13 +85,16 @@ fn debian(scratch: &Scratch, suite: &str) -> PathBuf {
     root
 }
 
-/// A script in a root, with the devices of this machine, and shared memory for ranks of any user.
+/// Gives a root the devices of this machine, shared memory for ranks of any user, and a name.
+const MOUNTS: &str = "set -e; mount --bind /dev \"$1/dev\"; mount -t proc proc \"$1/proc\"; \
+                      mount -t tmpfs -o mode=1777 shm \"$1/dev/shm\"; \
+                      mount --bind /sys \"$1/sys\"; hostname localhost; ";
+
+/// A script in a root.
 fn inside(root: &Path, script: &str) -> Run {
-    const MOUNTS: &str = "mount --bind /dev \"$1/dev\" && mount -t proc proc \"$1/proc\" && \
-                          mount -t tmpfs -o mode=1777 shm \"$1/dev/shm\" && \
-                          mount --bind /sys \"$1/sys\" && hostname localhost && exec chroot \"$1\" sh -ec \"$2\"";
+    let text = format!("{MOUNTS}exec chroot \"$1\" sh -ec \"$2\"");
     let mut shell = command("unshare");
-    shell.args(["--mount", "--uts", "sh", "-c", MOUNTS, "sh"]).arg(root).arg(script);
+    shell.args(["--mount", "--uts", "sh", "-c", &text, "sh"]).arg(root).arg(script);
     run_within(&mut shell, TIME)
 }
 

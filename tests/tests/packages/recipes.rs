@@ -8,6 +8,7 @@ use topas_tests::running::{Run, command, have, run, run_cargo, run_within};
 use topas_tests::site::{Scratch, source_root};
 use topas_tests::skip::skip;
 
+use crate::documents::documented_command;
 use crate::{TIME, copied, nix_is_root, quick_release, xtask_release};
 
 /// Compiles a program by the drivers on `PATH`, runs it, and tells how many lines it left in the
@@ -113,7 +114,11 @@ fn a_signed_release_is_verified() {
     run(sign.arg(made.join("SHA256SUMS"))).good();
     let told = run_cargo(&mut xtask).out();
     assert!(told.contains("ok           by Release <release@example.org>"), "{told}");
+    let mut verify = command("sh");
+    verify.args(["-c", &documented_command("gpg")]).env("GNUPGHOME", &home).current_dir(&made);
+    assert!(run(&mut verify).good().err().contains("Release <release@example.org>"));
     fs::write(made.join("SHA256SUMS"), "1  file\n").unwrap();
     let told = run_cargo(&mut xtask).out();
     assert!(told.contains("NOT OK       gpg does not verify"), "{told}");
+    assert_ne!(run(&mut verify).code(), 0);
 }

@@ -9,7 +9,7 @@ use topas_tests::site::source_root;
 use crate::{MEASURE, NEWER, inside};
 
 /// The blocks of commands in the section on the tarball: how to install it, and how to upgrade.
-fn documented() -> [String; 2] {
+pub fn documented() -> [String; 2] {
     let text = fs::read_to_string(source_root().join("INSTALL.md")).expect("INSTALL.md");
     let section = text.split("\n### ").find(|part| part.starts_with("The tarball\n"));
     let mut blocks = blocks(section.expect("a section")).into_iter();
