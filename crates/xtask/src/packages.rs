@@ -108,7 +108,6 @@ pub const RELEASE: &[&str] = &[
     "busybox-static",
     "createrepo-c",
     "dnf",
-    "environment-modules",
     "gnupg",
     "mmdebstrap",
     "musl-tools",

@@ -52,11 +52,11 @@ fn recipes_install_what_measures() {
     let Some(python) = std::env::var_os("TOPAS_TEST_EASYBUILD") else {
         return skip(NAME, "no EasyBuild: TOPAS_TEST_EASYBUILD");
     };
-    let options = "--prefix=$PWD/eb --sourcepath=$PWD --modules-tool=EnvironmentModules \
-                   --module-syntax=Tcl --disable-rpath --allow-use-as-root-and-accept-consequences";
+    let options = "--prefix=$PWD/eb --sourcepath=$PWD --modules-tool=Lmod --module-syntax=Lua \
+                   --disable-rpath --allow-use-as-root-and-accept-consequences";
     let module = "module use eb/modules/all; module load topas-hpc";
     let text = format!(
-        "source /etc/profile.d/modules.sh; {} -m easybuild.main {} {options} >log 2>&1 || {{ cat log; exit 1; }}; \
+        "source /etc/profile.d/lmod.sh; {} -m easybuild.main {} {options} >log 2>&1 || {{ cat log; exit 1; }}; \
          {module}; TOPAS_ROOT=$EBROOTTOPASMINHPC; {MEASURED}",
         Path::new(&python).display(),
         eb.display()
