@@ -130,11 +130,10 @@ async function main() {
   while (!found) found = await evaluate(opened).catch(() => null);
   steps.push({ name: "open", ...found, cpu: (await computed()) - before });
   await picture("open");
-  const { root } = await ask("DOM.getDocument");
-  const { nodeId } = await ask("DOM.querySelector", { nodeId: root.nodeId, selector: "#file" });
-  if (nodeId) {
+  const { result: file } = await ask("Runtime.evaluate", { expression: 'document.getElementById("file")' });
+  if (file.objectId) {
     const before = await evaluate("seen.drawn.length");
-    await ask("DOM.setFileInputFiles", { nodeId, files: [path.resolve(log)] });
+    await ask("DOM.setFileInputFiles", { objectId: file.objectId, files: [path.resolve(log)] });
     await evaluate(`(async () => { while (seen.drawn.length === ${before}) await new Promise(resolve => setTimeout(resolve, 1)); })()`);
   }
   // From the whole run down to single calls, and back.
