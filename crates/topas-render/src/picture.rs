@@ -151,16 +151,17 @@ fn caption(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Capt
         (Some(each), Weight::Time) => {
             format!("100% are the PE x wall clock time of each {each}.")
         }
-        (None, Weight::Runs) => format!("100% are {}.", runs(table.of.runs)),
+        (None, Weight::Runs) => format!("100% are {}.", grouped(&runs(table.of.runs))),
         (None, Weight::Time) => format!(
             "100% are {} PE x wall clock time (h:mm:ss) of {}.",
             grouped(&hours(table.of.time)),
-            runs(table.of.runs)
+            grouped(&runs(table.of.runs))
         ),
     }];
     let left = report.total.runs - table.of.runs;
     if left > 0 {
-        notes.push(format!("Not in it: {} without a value (not measured).", runs(left)));
+        let left = grouped(&runs(left));
+        notes.push(format!("Not in it: {left} without a value (not measured)."));
     }
     notes.extend(selected(document));
     Caption { title, subtitle, notes }
