@@ -283,9 +283,8 @@ fn event_logs_of_hosts_tell_how_far_apart_their_clocks_are() {
         let hosts = Hosts::new(2, &places);
         let mut words = vec!["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=yes"];
         words.extend(hosts.words());
-        words.extend([&program, &notes].map(|path| path.to_str().expect("path")));
-        words.insert(words.len() - 1, "recv");
-        words.push("20");
+        let [program, notes] = [&program, &notes].map(|path| path.to_str().expect("path"));
+        words.extend([program, "recv", notes, "20"]);
         profiled(mpi, &scratch, 2, &words, &places).good();
         let entries = fs::read_dir(scratch.path()).expect("a directory");
         let paths = entries.map(|entry| entry.expect("an entry").path());

@@ -33,6 +33,6 @@ pub use mpi_run::{add_mpi_facts, mpi_facts};
 pub use pe_table::{part_facts, pe_facts};
 pub use read::RuleFault;
 pub use rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};
-pub use search::{BottleneckSearch, SeldomFinding};
+pub use search::{BottleneckSearch, ScantFinding};
 pub use template::{FindingWord, FindingWords};
 pub use timeline_run::{add_replay_facts, add_timeline_facts};

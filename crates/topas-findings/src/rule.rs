@@ -5,7 +5,7 @@ use topas_data::Expression;
 use crate::fact::{Fact, FactOperand, FactValues};
 use crate::margin::{Holding, ToldBefore, holding, with_another};
 use crate::read::{RuleFault, read};
-use crate::search::SeldomFinding;
+use crate::search::ScantFinding;
 use crate::template::{FindingWord, FindingWords, Template};
 
 /// What a rule is about.
@@ -172,7 +172,7 @@ impl Rule {
 
     /// What the rule would tell, if it does not fire for one reason alone: what it is about was seen too
     /// little.
-    pub(crate) fn too_seldom(&self, facts: &FactValues) -> Option<SeldomFinding> {
+    pub(crate) fn too_scant(&self, facts: &FactValues) -> Option<ScantFinding> {
         let would = |all: &[&'static Fact]| {
             with_another(&self.when, facts, all, f64::from(u32::MAX)) == Some(true)
         };
@@ -184,7 +184,7 @@ impl Rule {
         let basis = self.basis.iter().copied().find(|fact| !would(&others(*fact)))?;
         let seen = facts.get_number(basis.name)?;
         let finding = RuleFinding { confidence: Confidence::Hint, ..self.found(facts)? };
-        Some(SeldomFinding { finding, basis, seen })
+        Some(ScantFinding { finding, basis, seen })
     }
 
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {

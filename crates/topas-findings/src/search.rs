@@ -17,9 +17,9 @@ pub struct BottleneckSearch {
     /// What was ruled out, in a few words each
     pub ruled_out: Vec<String>,
     /// What costs enough to be told, but was seen too seldom to be sure of it
-    pub seldom: Vec<SeldomFinding>,
+    pub seldom: Vec<ScantFinding>,
     /// What costs a share that would be told, but too few seconds to judge
-    pub little: Vec<SeldomFinding>,
+    pub little: Vec<ScantFinding>,
     /// What could not be judged, and a fact that is missing for it
     pub unknown: Vec<(String, &'static Fact)>,
     /// What is to be said if there are no findings
@@ -28,7 +28,7 @@ pub struct BottleneckSearch {
 
 /// What a rule would tell, had it seen more of what it is about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SeldomFinding {
+pub struct ScantFinding {
     /// What the rule would tell
     pub finding: RuleFinding,
     /// The fact that is too small: seconds of all ranks together, or how often it was seen
@@ -92,7 +92,7 @@ impl Rules {
                 continue;
             }
             match outcome(rule) {
-                RuleOutcome::Not => match rule.too_seldom(facts) {
+                RuleOutcome::Not => match rule.too_scant(facts) {
                     Some(seldom) if is_enough(&seldom.finding) => search.seldom.push(seldom),
                     Some(little) => search.little.push(little),
                     None => search.ruled_out.push(rule.what.clone()),

@@ -1,7 +1,7 @@
 //! The search for bottlenecks: what varies is not told as sure, what was told before stays while it is about as
 //! much, one cause is told once, and what other programs may have caused is no finding.
 
-use topas_findings::{BottleneckSearch, Confidence, FactSpread, FactValues, Rules, SeldomFinding};
+use topas_findings::{BottleneckSearch, Confidence, FactSpread, FactValues, Rules, ScantFinding};
 
 /// A run of 4 ranks and 100 s whose ranks wait for late senders for this share.
 fn late(share: f64) -> FactValues {
@@ -102,7 +102,7 @@ fn what_was_seen_too_seldom_is_not_ruled_out() {
         facts.number("late_calls", calls);
         let search = rules.search(&facts, None);
         let seldom = search.seldom.iter().any(|seldom| {
-            let SeldomFinding { finding, basis, seen } = seldom;
+            let ScantFinding { finding, basis, seen } = seldom;
             let is_hint = finding.confidence == Confidence::Hint && finding.seconds > Some(0.0);
             is_hint && (&*finding.what, basis.name, *seen) == (late_senders, "late_calls", calls)
         });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json as object};
 use topas_data::field::{FieldKind, FieldUnit};
-use topas_findings::{BottleneckSearch, FactSource, RuleFinding, SeldomFinding};
+use topas_findings::{BottleneckSearch, FactSource, RuleFinding, ScantFinding};
 
 use crate::finding::{advice, json, words};
 use crate::number::{duration, percent};
@@ -90,14 +90,14 @@ fn body(finding: &RuleFinding) -> String {
 }
 
 /// What was seen too seldom to be sure of it.
-fn seldom(one: &SeldomFinding, columns: usize) -> String {
+fn seldom(one: &ScantFinding, columns: usize) -> String {
     let seen = count(one.seen as u64, "time");
     let line = format!("May be, seen {seen} only: {}. {}", title(&one.finding), body(&one.finding));
     paragraph(&line, columns)
 }
 
 /// What there was too little of to judge.
-fn little(SeldomFinding { finding, basis, seen }: &SeldomFinding) -> String {
+fn little(ScantFinding { finding, basis, seen }: &ScantFinding) -> String {
     match basis.kind {
         FieldKind::Number(FieldUnit::Seconds) => {
             format!("{} ({} of all ranks together)", finding.what, duration(*seen))
@@ -237,7 +237,7 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
     })
 }
 
-fn seen_value(SeldomFinding { finding, basis, seen }: &SeldomFinding) -> Value {
+fn seen_value(ScantFinding { finding, basis, seen }: &ScantFinding) -> Value {
     object!({ "finding": json(finding), "fact": basis.name, "seen": seen })
 }
 

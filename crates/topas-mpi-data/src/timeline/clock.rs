@@ -42,8 +42,9 @@ impl<'l> RowClock<'l> {
             let (first, latest) = (process.first_moment(), process.latest_moment());
             let length = u128::from(latest.monotonic.checked_sub(first.monotonic)?) << SCALE_DIGITS;
             let scale = length.checked_div(latest.ticks.checked_sub(first.ticks)?.into())?;
-            let faster = i128::try_from(scale).ok()? * i128::from(drift) / BILLION;
-            (i128::try_from(scale).ok()? - faster).try_into().ok()
+            // A log may tell of any drift: no product of two numbers of 64 bits is too large.
+            let scale = i128::from(u64::try_from(scale).ok()?);
+            (scale - scale * i128::from(drift) / BILLION).try_into().ok()
         });
         RowClock { told_by, offset, scale }
     }
@@ -80,12 +81,11 @@ pub enum HostClocks {
 /// with their starts, so that without a comparison the time of day is all that two hosts have in common.
 pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, HostClocks) {
     let clocked = || processes.iter().copied().filter(|process| process.has_clock());
-    let host = |process: &'l TraceProcess| process.facts.value("host");
     let mut hosts: BTreeMap<&str, Vec<i128>> = BTreeMap::new();
     for process in clocked() {
         let first = process.first_moment();
         let ahead = i128::from(first.realtime) - i128::from(first.monotonic);
-        hosts.entry(host(process)).or_default().push(ahead);
+        hosts.entry(process.facts.value("host")).or_default().push(ahead);
     }
     for ahead in hosts.values_mut() {
         ahead.sort_unstable();

@@ -533,6 +533,26 @@ fn hosts_are_put_beside_each_other_as_ranks_have_compared_their_clocks() {
 }
 
 #[test]
+fn clocks_of_any_difference_and_drift_are_told_or_passed_over() {
+    let calls = [[("MPI_Recv", 10, 40, from(1, 5, 8))], [("MPI_Send", 30, 31, to(0, 5, 8))]];
+    let most = (i64::MAX, u64::MAX, i64::MAX);
+    for (ahead, error, drift) in [most, (i64::MIN, 0, i64::MIN), (0, 0, i64::MAX), (7, 1, i64::MIN)]
+    {
+        let logs: Vec<TraceLog> = (0..2u32)
+            .zip(&calls)
+            .map(|(rank, calls)| {
+                let clock = format!("clock {ahead} {error} {drift}\n");
+                let (host, since) = (format!("n{rank}"), u64::MAX / 4 * u64::from(rank));
+                log(&[block(rank, 0, 0, calls), facts_of(rank, 2, &host, since, &clock)].concat())
+            })
+            .collect();
+        let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+        assert_eq!(timeline.host_clocks, HostClocks::Compared { error });
+        assert!(timeline.rows.iter().all(|row| row.slices.is_sorted_by_key(|slice| slice.ended)));
+    }
+}
+
+#[test]
 fn logs_of_a_directory_are_found() {
     let dir = tempfile::tempdir().expect("a directory");
     for name in ["b.trace", "a.trace", "topas-mpi.out"] {

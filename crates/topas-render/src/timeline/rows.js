@@ -57,9 +57,10 @@ function piecesOf(row, blocks, { bounds, sums }, { sliceCalls, pieceSlices }) {
       const first = i * pieceSlices * sliceCalls;
       const began = i > 0 ? bounds[slice] : block.open;
       const calls = (next ? first + pieceSlices * sliceCalls : block.calls) - first;
+      const own = slice;
       slice += Math.max(1, Math.ceil(calls / sliceCalls));
       all.push({
-        block, row, place, clock, first, calls, before, slice: slice - Math.max(1, Math.ceil(calls / sliceCalls)),
+        block, row, place, clock, first, calls, before, slice: own,
         length: (next ? next.place : block.length) - place, isLast: !next, open: began,
         ended: next ? bounds[slice] : block.ended, lost: i === 0 && lost, times: null, used: 0,
       });

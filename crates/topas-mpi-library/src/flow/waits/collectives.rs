@@ -253,10 +253,12 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     let mut member = |other: u32| {
         object::world_rank(library, ledger, post.handle, ObjectKind::Comm, other as i32)
     };
-    // When it was started, some were perhaps not yet in MPI. All for whom it waited are now.
-    let is_decided = with(|_, numbers, _| numbers.is_near(library, post.handle).is_some());
-    let came = known && !is_decided && (of.first..of.end).all(|other| boards::seek(member(other)));
-    if !of.near && !came {
+    // When the collective was started, some members were perhaps not yet in MPI. All for whom the rank
+    // waited are now.
+    let is_open = || with(|_, numbers, _| numbers.is_near(library, post.handle).is_none());
+    let is_near = of.near
+        || known && is_open() && (of.first..of.end).all(|other| boards::seek(member(other)));
+    if !is_near {
         return with(|engine, _, boards| match of.far {
             0 => engine.not_measured(waiting),
             key => engine.gathered_far(boards, waiting, key, of.number),
