@@ -158,7 +158,7 @@ impl<'l> Timeline<'l> {
             processes: &processes,
             clocks,
             roles: FxHashMap::default(),
-            messages: Messages::default(),
+            messages: Messages::new(host_clocks),
             collectives: Collectives::of(ranks as usize),
             world_calls: BTreeMap::new(),
             notes: Notes::default(),

@@ -1,6 +1,7 @@
 //! Event logs of MPI calls: what is in a file, and its events. Nothing that a file says of itself is
 //! believed; what cannot be read is counted.
 
+mod host_ticks;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -14,12 +15,12 @@ use nix::fcntl::OFlag;
 use topas_data::{data_from, read_at_most};
 use topas_mpi_profile::facts::HostClock;
 use topas_mpi_profile::layout::Moment;
-use topas_mpi_profile::sums::TickLength;
 use topas_trace::{
     BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, EventPlace, Events, HEAD, LENGTH,
     MAGIC, checksum,
 };
 
+pub(crate) use host_ticks::HostTicks;
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
 /// What of a file was passed over.
@@ -125,6 +126,8 @@ pub struct TraceProcess {
     pub rank: u32,
     /// What it says of itself; empty if the log does not have it
     pub facts: TraceFacts,
+    /// By what its ticks are told
+    pub(crate) ticks: HostTicks,
     /// Names of routines by number
     routines: BTreeMap<u16, String>,
     threads: BTreeMap<u32, BTreeMap<u64, FoundBlock>>,
@@ -197,26 +200,27 @@ impl TraceProcess {
 
     /// Whether ticks can be told in nanoseconds of a clock that all processes of the host share.
     pub fn has_clock(&self) -> bool {
-        self.facts.latest.ticks > self.facts.began.ticks
-            && self.facts.latest.monotonic > self.facts.began.monotonic
+        self.ticks.are_known()
     }
 
     /// When its first call of MPI began, in nanoseconds of the monotonic clock of the host.
     pub fn began(&self) -> u64 {
-        self.facts.began.monotonic
+        if self.has_clock() {
+            self.nanoseconds(self.facts.began.ticks)
+        } else {
+            self.facts.began.monotonic
+        }
     }
 
     /// A tick in nanoseconds of the monotonic clock of the host; the tick itself without
     /// [`TraceProcess::has_clock`].
     pub fn nanoseconds(&self, tick: u64) -> u64 {
-        if !self.has_clock() {
-            return tick;
-        }
-        let TraceFacts { began, latest, .. } = &self.facts;
-        let length = TickLength::between(began, latest);
-        let since = length.nanoseconds(tick.saturating_sub(began.ticks));
-        let before = length.nanoseconds(began.ticks.saturating_sub(tick));
-        began.monotonic.saturating_add(since).saturating_sub(before)
+        self.ticks.nanoseconds(tick)
+    }
+
+    /// The length of a tick in nanoseconds; 1 without [`TraceProcess::has_clock`].
+    pub fn tick_length(&self) -> f64 {
+        self.ticks.length()
     }
 }
 
@@ -267,6 +271,7 @@ impl TraceLog {
         }
         log.processes = processes.into_values().collect();
         log.processes.sort_by_key(|process: &TraceProcess| process.rank);
+        host_ticks::share(&mut log.processes);
         Ok(log)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use topas_mpi_profile::facts::HostClock;
 
-use crate::trace::TraceProcess;
+use crate::trace::{HostTicks, TraceProcess};
 
 /// The latest moment that is told, in ns: 104 days. Scripts have no larger integers, and a damaged log
 /// may tell of any time.
@@ -39,7 +39,7 @@ impl RowClock<'_> {
 impl<'l> RowClock<'l> {
     fn new(told_by: Option<&'l TraceProcess>, offset: i128, drift: i64) -> RowClock<'l> {
         let scale = told_by.and_then(|process| {
-            let (first, latest) = (process.first_moment(), process.latest_moment());
+            let HostTicks { first, latest } = process.ticks;
             let length = u128::from(latest.monotonic.checked_sub(first.monotonic)?) << SCALE_DIGITS;
             let scale = length.checked_div(latest.ticks.checked_sub(first.ticks)?.into())?;
             // A log may tell of any drift: no product of two numbers of 64 bits is too large.
@@ -51,7 +51,7 @@ impl<'l> RowClock<'l> {
 
     /// A tick in ns of the clock of the host, at most 1 ns less than [`TraceProcess::nanoseconds`].
     fn of_host(&self, process: &TraceProcess, tick: u64) -> u64 {
-        let first = process.first_moment();
+        let first = process.ticks.first;
         match (self.scale, tick.checked_sub(first.ticks)) {
             (Some(scale), Some(since)) => {
                 let since = (u128::from(since) * u128::from(scale)) >> SCALE_DIGITS;
@@ -77,6 +77,20 @@ pub enum HostClocks {
     },
 }
 
+impl HostClocks {
+    /// How much later than its arrival a message may seem to be sent, in nanoseconds.
+    pub(super) fn tolerance(self) -> u64 {
+        const OF_A_HOST: u64 = 1000;
+        const OF_TIME_OF_DAY: u64 = 1_000_000;
+        match self {
+            HostClocks::One => OF_A_HOST,
+            HostClocks::TimeOfDay => OF_TIME_OF_DAY,
+            // Either side may be wrong.
+            HostClocks::Compared { error } => error.min(LATEST) * 2 + OF_A_HOST,
+        }
+    }
+}
+
 /// The clock of each process, and how hosts were put beside each other. Their monotonic clocks begin
 /// with their starts, so that without a comparison the time of day is all that two hosts have in common.
 pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, HostClocks) {
@@ -100,7 +114,7 @@ pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, 
     let differs = |process: &TraceProcess| match (kind, process.host_clock()) {
         (HostClocks::One, _) => (0, 0),
         (HostClocks::Compared { .. }, Some(HostClock { ahead, drift, .. })) => {
-            let (first, latest) = (process.first_moment(), process.latest_moment());
+            let HostTicks { first, latest } = process.ticks;
             let length = i128::from(latest.monotonic) - i128::from(first.monotonic);
             (i128::from(ahead) + length * i128::from(drift) / BILLION, drift)
         }

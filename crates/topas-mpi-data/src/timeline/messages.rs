@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 use topas_trace::{CallEvent, NOBODY};
 
+use super::clock::HostClocks;
 use super::message_ends::{MessageEnd, MessageEnds, MessageKey};
 use super::notes::{NoteKind, Notes, TimelineNote};
 use super::rows::CallPlace;
@@ -14,9 +15,6 @@ use super::states::{Meaning, TimeClass};
 
 /// Sends that took less are not looked at: a send that copies its message waits for nobody. In ns.
 const SHORT_SEND: u64 = 1000;
-
-/// By how much clocks may disagree before an order that cannot be is no match, in ns.
-const TOLERANCE: u64 = 1000;
 
 /// A call as the rules of messages need it.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +76,8 @@ struct Posts {
 /// Messages of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
+    /// By how much clocks may disagree before an order that cannot be is no match, in ns
+    tolerance: u64,
     channels: FxHashMap<MessageKey, Channel>,
     /// Keys of which messages cannot be told apart
     void: FxHashSet<MessageKey>,
@@ -91,6 +91,11 @@ pub(super) struct Messages {
 }
 
 impl Messages {
+    /// None yet, on hosts with such clocks.
+    pub(super) fn new(clocks: HostClocks) -> Messages {
+        Messages { tolerance: clocks.tolerance(), ..Messages::default() }
+    }
+
     /// Adds a call of a process with this rank.
     pub(super) fn add(
         &mut self,
@@ -194,7 +199,7 @@ impl Messages {
     ) {
         match receipt {
             Receipt::Now(bytes) => {
-                if bytes != sent.bytes || sent.call.began > call.ended + TOLERANCE {
+                if bytes != sent.bytes || sent.call.began > call.ended + self.tolerance {
                     self.forget(key);
                     return;
                 }
@@ -232,7 +237,7 @@ impl Messages {
                     break;
                 }
                 posts.completions.pop_front();
-                self.untold += u64::from(!posts.take(&completion, notes));
+                self.untold += u64::from(!posts.take(&completion, self.tolerance, notes));
             }
             posts.trim();
         }
@@ -254,14 +259,14 @@ impl Posts {
     /// Takes the messages of a completion: those that were there, in the order of their posts, and whose
     /// bytes add up. False if they do not; then nobody knows what was completed, and what was posted
     /// before is forgotten.
-    fn take(&mut self, completion: &PostCompletion, notes: &mut Notes) -> bool {
+    fn take(&mut self, completion: &PostCompletion, tolerance: u64, notes: &mut Notes) -> bool {
         let PostCompletion { call, bytes, is_single, until } = *completion;
         let count = until.saturating_sub(self.first) as usize;
         let mut left = bytes;
         let mut taken = Vec::new();
         for (place, open) in self.open.iter().enumerate().take(count) {
             let Some(sent) = open.message.filter(|_| !open.is_done) else { continue };
-            let is_there = sent.call.began <= call.ended + TOLERANCE;
+            let is_there = sent.call.began <= call.ended + tolerance;
             let fits = if is_single { sent.bytes == left } else { sent.bytes <= left };
             if is_there && fits {
                 taken.push((place, sent));

@@ -10,6 +10,7 @@ use topas_trace::{
 use super::*;
 use crate::trace::StreamedEvent;
 
+mod clocks;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 mod synthetic;
 
@@ -485,71 +486,6 @@ fn a_rank_that_was_killed_was_in_a_call() {
     assert_eq!(timeline.ended, 1000 * MS, "the latest moment of the rank");
     assert_eq!(timeline.missing_ranks, 1);
     assert_eq!(timeline.notes, [], "of the barrier, a rank is missing");
-}
-
-#[test]
-fn hosts_are_put_beside_each_other_by_their_time_of_day() {
-    let calls = [[("MPI_Recv", 10, 40, from(1, 5, 8))], [("MPI_Send", 30, 31, to(0, 5, 8))]];
-    // The second host was started an hour later.
-    let hosts = [("n1", 3_600_000 * MS), ("n2", 0)];
-    let logs: Vec<TraceLog> = (0..2u32)
-        .zip(&calls)
-        .zip(hosts)
-        .map(|((rank, calls), (host, ahead))| {
-            log(&[block(rank, 0, 0, calls), facts_of(rank, 2, host, ahead, "")].concat())
-        })
-        .collect();
-    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
-    assert_eq!(timeline.host_clocks, HostClocks::TimeOfDay);
-    assert_eq!(time(&timeline, 0, TimeClass::LateSender), 20);
-    assert_eq!(
-        timeline.rows.iter().map(TimelineRow::began).collect::<Vec<_>>(),
-        [10 * MS, 30 * MS]
-    );
-}
-
-#[test]
-fn hosts_are_put_beside_each_other_as_ranks_have_compared_their_clocks() {
-    let calls = [[("MPI_Recv", 10, 40, from(1, 5, 8))], [("MPI_Send", 30, 31, to(0, 5, 8))]];
-    // The clock of the second host is an hour behind at the end and runs faster by 1 %; its time of day
-    // is wrong by 5 ms.
-    let hosts = [
-        ("n1", 3_600_000 * MS, "clock 0 0 0\n"),
-        ("n2", 5 * MS, "clock 3599995000000 700 10000000\n"),
-    ];
-    let logs: Vec<TraceLog> = (0..2u32)
-        .zip(&calls)
-        .zip(hosts)
-        .map(|((rank, calls), (host, ahead, clock))| {
-            log(&[block(rank, 0, 0, calls), facts_of(rank, 2, host, ahead, clock)].concat())
-        })
-        .collect();
-    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
-    assert_eq!(timeline.host_clocks, HostClocks::Compared { error: 700 });
-    // 970 ms before the comparison it was 9.7 ms less ahead than at the end.
-    let began: Vec<u64> = timeline.rows.iter().map(TimelineRow::began).collect();
-    assert_eq!(began, [10 * MS, 30 * MS + 970 * MS / 100]);
-    assert_eq!(time(&timeline, 0, TimeClass::LateSender), 29);
-}
-
-#[test]
-fn clocks_of_any_difference_and_drift_are_told_or_passed_over() {
-    let calls = [[("MPI_Recv", 10, 40, from(1, 5, 8))], [("MPI_Send", 30, 31, to(0, 5, 8))]];
-    let most = (i64::MAX, u64::MAX, i64::MAX);
-    for (ahead, error, drift) in [most, (i64::MIN, 0, i64::MIN), (0, 0, i64::MAX), (7, 1, i64::MIN)]
-    {
-        let logs: Vec<TraceLog> = (0..2u32)
-            .zip(&calls)
-            .map(|(rank, calls)| {
-                let clock = format!("clock {ahead} {error} {drift}\n");
-                let (host, since) = (format!("n{rank}"), u64::MAX / 4 * u64::from(rank));
-                log(&[block(rank, 0, 0, calls), facts_of(rank, 2, &host, since, &clock)].concat())
-            })
-            .collect();
-        let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
-        assert_eq!(timeline.host_clocks, HostClocks::Compared { error });
-        assert!(timeline.rows.iter().all(|row| row.slices.is_sorted_by_key(|slice| slice.ended)));
-    }
 }
 
 #[test]

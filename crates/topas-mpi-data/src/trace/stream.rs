@@ -182,12 +182,11 @@ impl TraceProcess {
 
     /// Its clock; None if the log does not tell how long a tick is.
     pub fn clock(&self) -> Option<ProcessClock> {
-        let Moment { ticks, monotonic, realtime } = self.facts.began;
-        let last = &self.facts.latest;
+        let Moment { monotonic, realtime, .. } = self.ticks.first;
         self.has_clock().then(|| ProcessClock {
-            tick: ticks,
-            realtime,
-            length: (last.monotonic - monotonic) as f64 / (last.ticks - ticks) as f64,
+            tick: self.facts.began.ticks,
+            realtime: realtime.wrapping_add(self.began().wrapping_sub(monotonic)),
+            length: self.tick_length(),
         })
     }
 }

@@ -144,15 +144,6 @@ fn put_states(out: &mut NumberWriter, states: &[NamedState]) {
     }
 }
 
-/// The length of a tick in ns, as far as it is known.
-fn tick(process: &TraceProcess) -> f64 {
-    if !process.has_clock() {
-        return 1.0;
-    }
-    let (first, latest) = (process.first_moment(), process.latest_moment());
-    (latest.monotonic - first.monotonic) as f64 / (latest.ticks - first.ticks) as f64
-}
-
 /// What the script has to know beside the index.
 pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usize>) -> Value {
     let mut tables: Vec<Value> = Vec::new();
@@ -175,7 +166,7 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
             let clock = if process.has_clock() { process } else { clocked.unwrap_or(process) };
             json!({
                 "rank": process.rank, "host": text(process, "host"), "pid": text(process, "pid"),
-                "routines": place, "tick": tick(clock),
+                "routines": place, "tick": clock.tick_length(),
             })
         })
         .collect();

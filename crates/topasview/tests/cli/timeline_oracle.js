@@ -29,10 +29,14 @@ for (let offset = 0; offset + 128 <= file.length; offset += LENGTH) {
     if (key === "began" || key === "latest") moments[key] = words.map(BigInt);
   }
   const { began, latest } = moments;
+  process.first = began[0];
   process.clock = [began[0], began[1], latest[0] - began[0], latest[1] - began[1]];
 }
 const all = [...processes.values()].sort((a, b) => a.rank - b.rank);
-const origin = all.map(process => process.clock[1]).reduce((a, b) => (a < b ? a : b));
+// The log is that of one host, whose ticks are told by the process that was there longest.
+const shared = all.map(process => process.clock).reduce((a, b) => (a[2] < b[2] ? b : a));
+for (const process of all) process.clock = shared;
+const origin = all.map(process => nanosecondsOf(shared, process.first)).reduce((a, b) => (a < b ? a : b));
 const out = ["rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path"];
 for (const { rank, blocks, routines, clock } of all) {
   blocks.sort((a, b) => a.head.thread - b.head.thread || Number(a.number - b.number));
