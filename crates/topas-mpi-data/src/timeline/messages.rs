@@ -47,11 +47,11 @@ struct Channel {
     receives: VecDeque<(TimedCall, Receipt)>,
 }
 
-/// A receive that was posted.
+/// A receive that was posted and not completed.
 #[derive(Clone, Copy, Debug)]
 struct OpenPost {
+    number: u64,
     message: Option<SentMessage>,
-    is_done: bool,
 }
 
 /// A call that completed receives.
@@ -67,9 +67,10 @@ struct PostCompletion {
 /// Posts and completions of a process.
 #[derive(Debug, Default)]
 struct Posts {
+    /// Those that are open, by number: one may stay for the whole run
     open: VecDeque<OpenPost>,
-    /// The number of the first of them
-    first: u64,
+    /// How many there were
+    count: u64,
     completions: VecDeque<PostCompletion>,
 }
 
@@ -109,7 +110,7 @@ impl Messages {
         if matches!(meaning, Meaning::Completion | Meaning::Completions) {
             if told.received > 0 {
                 let posts = self.posts.entry(process).or_default();
-                let until = posts.first + posts.open.len() as u64;
+                let until = posts.count;
                 let is_single = meaning == Meaning::Completion;
                 let bytes = told.received;
                 posts.completions.push_back(PostCompletion { call, bytes, is_single, until });
@@ -130,12 +131,14 @@ impl Messages {
             MessageEnd::Some(key) => self.forget(key),
             MessageEnd::Nothing | MessageEnd::Any => {}
         }
-        // A post that stands for nobody keeps the numbers of posts right.
+        let gets = matches!(ends.received, MessageEnd::Of(key) if !self.is_void(&key));
         let receipt = if meaning == Meaning::ReceivePosted {
             let posts = self.posts.entry(process).or_default();
-            let is_done = ends.received == MessageEnd::Nothing;
-            posts.open.push_back(OpenPost { message: None, is_done });
-            let post = posts.first + posts.open.len() as u64 - 1;
+            let post = posts.count;
+            posts.count += 1;
+            if gets {
+                posts.open.push_back(OpenPost { number: post, message: None });
+            }
             Receipt::Posted { process, post }
         } else {
             Receipt::Now(told.received)
@@ -153,7 +156,9 @@ impl Messages {
 
     fn forget(&mut self, key: MessageKey) {
         self.void.insert(key);
-        self.channels.remove(&key);
+        if let Some(channel) = self.channels.remove(&key) {
+            self.close(channel);
+        }
         self.untold += 1;
     }
 
@@ -162,7 +167,20 @@ impl Messages {
         if self.wild.insert((rank, communicator)) {
             let same =
                 |key: &MessageKey| key.destination == rank && key.communicator == communicator;
-            self.channels.retain(|key, _| !same(key));
+            let gone: Vec<Channel> =
+                self.channels.extract_if(|key, _| same(key)).map(|(_, channel)| channel).collect();
+            gone.into_iter().for_each(|channel| self.close(channel));
+        }
+    }
+
+    /// The posts of a channel will get no message.
+    fn close(&mut self, channel: Channel) {
+        for (_, receipt) in channel.receives {
+            let Receipt::Posted { process, post } = receipt else { continue };
+            let Some(posts) = self.posts.get_mut(&process) else { continue };
+            if let Some(place) = posts.place(post) {
+                posts.open.remove(place);
+            }
         }
     }
 
@@ -208,8 +226,7 @@ impl Messages {
             }
             Receipt::Posted { process, post } => {
                 let posts = self.posts.entry(process).or_default();
-                let place = post.checked_sub(posts.first).unwrap_or(u64::MAX);
-                if let Some(open) = posts.open.get_mut(place as usize) {
+                if let Some(open) = posts.place(post).and_then(|place| posts.open.get_mut(place)) {
                     open.message = Some(sent);
                 }
             }
@@ -239,7 +256,6 @@ impl Messages {
                 posts.completions.pop_front();
                 self.untold += u64::from(!posts.take(&completion, self.tolerance, notes));
             }
-            posts.trim();
         }
     }
 }
@@ -256,16 +272,21 @@ fn received(call: TimedCall, sent: &SentMessage, wait: u64) -> TimelineNote {
 }
 
 impl Posts {
+    /// Where a post is among those that are open.
+    fn place(&self, post: u64) -> Option<usize> {
+        self.open.binary_search_by_key(&post, |open| open.number).ok()
+    }
+
     /// Takes the messages of a completion: those that were there, in the order of their posts, and whose
     /// bytes add up. False if they do not; then nobody knows what was completed, and what was posted
     /// before is forgotten.
     fn take(&mut self, completion: &PostCompletion, tolerance: u64, notes: &mut Notes) -> bool {
         let PostCompletion { call, bytes, is_single, until } = *completion;
-        let count = until.saturating_sub(self.first) as usize;
+        let count = self.open.partition_point(|open| open.number < until);
         let mut left = bytes;
         let mut taken = Vec::new();
         for (place, open) in self.open.iter().enumerate().take(count) {
-            let Some(sent) = open.message.filter(|_| !open.is_done) else { continue };
+            let Some(sent) = open.message else { continue };
             let is_there = sent.call.began <= call.ended + tolerance;
             let fits = if is_single { sent.bytes == left } else { sent.bytes <= left };
             if is_there && fits {
@@ -277,26 +298,17 @@ impl Posts {
             }
         }
         if left > 0 {
-            self.open.iter_mut().take(count).for_each(|open| open.is_done = true);
+            self.open.drain(..count);
             return false;
         }
         // The last message is the one for which the call waited.
         let last = taken.iter().max_by_key(|(_, sent)| sent.call.began).map(|(place, _)| *place);
-        for (place, sent) in &taken {
+        for (before, (place, sent)) in taken.iter().enumerate() {
             let late = sent.call.began.min(call.ended).saturating_sub(call.began);
             let wait = if Some(*place) == last { late } else { 0 };
             notes.add(received(call, sent, wait), TimeClass::PointToPoint);
-            if let Some(open) = self.open.get_mut(*place) {
-                open.is_done = true;
-            }
+            self.open.remove(place - before);
         }
         true
-    }
-
-    fn trim(&mut self) {
-        while self.open.front().is_some_and(|open| open.is_done) {
-            self.open.pop_front();
-            self.first += 1;
-        }
     }
 }

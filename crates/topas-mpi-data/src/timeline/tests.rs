@@ -383,6 +383,42 @@ fn numbers(blocks: &[Vec<u8>]) -> Vec<[Option<u64>; 2]> {
     found
 }
 
+/// A receive that stays open for the whole run, receives that take any message, and a great many others
+/// between a post and its completion in the order in which blocks are read.
+#[test]
+fn what_stays_open_is_not_looked_at_for_each_completion() {
+    const ROUNDS: u64 = 100_000;
+    let mut rows = [Vec::new(), Vec::new()];
+    rows[0].push(("MPI_Irecv", 0, 0, from(1, 99, 0)));
+    for round in 0..ROUNDS {
+        let at = 10 * round;
+        rows[0].push(("MPI_Irecv", at, at, from(1, 5, 0)));
+        rows[0].push((
+            "MPI_Waitall",
+            at,
+            at + 4,
+            CallArguments { received: 8, ..CallArguments::NONE },
+        ));
+        rows[1].push(("MPI_Send", at + 3, at + 3, to(0, 5, 8)));
+    }
+    let mut bytes = Vec::new();
+    for (rank, calls) in (0..2).zip(&rows) {
+        // So many fit into a block whatever their times are.
+        let mut before = 0;
+        for (number, some) in (0..).zip(calls.chunks(2000)) {
+            bytes.extend(block(rank, number, before, some));
+            before += some.len() as u64;
+        }
+        bytes.extend(facts(rank, 2, ""));
+    }
+    let logs = [log(&bytes)];
+    let began = std::time::Instant::now();
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert_eq!(timeline.untold, 0);
+    assert_eq!(time(&timeline, 0, TimeClass::LateSender), 3 * ROUNDS);
+}
+
 #[test]
 fn messages_of_a_key_are_numbered() {
     const NO: [Option<u64>; 2] = [None, None];

@@ -177,13 +177,22 @@ class Timeline {
         each(piece, times);
       }
     };
-    // Between two readings, the page answers its reader.
-    for (let at = 0; at < runs.length && isWanted(); at += RUNS_AT_ONCE) {
-      const some = runs.slice(at, at + RUNS_AT_ONCE);
-      const last = run => run[run.length - 1];
+    const last = run => run[run.length - 1];
+    const read = some => {
       const parts = some.map(run => ({ block: run[0].block, from: run[0].place, to: last(run).place + last(run).length }));
-      const bytes = await this.bytesOf(parts);
-      some.forEach((run, i) => take(run, bytes[i]));
+      const coming = this.bytesOf(parts);
+      // Nobody may wait for the last one any more.
+      coming.catch(() => {});
+      return coming;
+    };
+    const batches = [];
+    for (let at = 0; at < runs.length; at += RUNS_AT_ONCE) batches.push(runs.slice(at, at + RUNS_AT_ONCE));
+    // Between two batches, the page answers its reader. While one is decoded, the next is read.
+    let coming = batches.length ? read(batches[0]) : null;
+    for (let at = 0; at < batches.length && isWanted(); at++) {
+      const bytes = await coming;
+      coming = at + 1 < batches.length ? read(batches[at + 1]) : null;
+      batches[at].forEach((run, i) => take(run, bytes[i]));
     }
   }
 

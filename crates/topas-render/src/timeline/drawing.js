@@ -13,7 +13,7 @@ function paper(canvas) {
 function pixels() {
   const ground = style("--ground");
   const isClass = typeof picked === "number";
-  return Array.from({ length: CLASSES }, (_, kind) => pixelOf(classColor(kind), isClass && kind !== picked ? 0.22 : 1, ground));
+  return Uint32Array.from({ length: CLASSES }, (_, kind) => pixelOf(classColor(kind), isClass && kind !== picked ? 0.22 : 1, ground));
 }
 
 /** The classes of which a row may have time; a call that did not return is in no slice. */

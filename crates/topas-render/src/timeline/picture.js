@@ -106,6 +106,7 @@ function addInside(timeline, row, from, to, columns, shares) {
  */
 function paintRow(image, shares, columns, { kinds, left, top, height, width, colors }, totals) {
   const pixels = new Uint32Array(image.data.buffer);
+  const stride = image.width;
   const bottom = Math.min(top + height, image.height);
   const [most, under] = [width * 0.999, top + height];
   for (let column = 0; column < columns; column++) {
@@ -119,8 +120,8 @@ function paintRow(image, shares, columns, { kinds, left, top, height, width, col
     // Outside of the life of a row there is nothing.
     if (sum <= 0) continue;
     if (height <= 2) {
-      const color = blended(shares, at, sum, colors);
-      for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * image.width + left + column] = color;
+      const color = blended(shares, at, sum, kinds, colors);
+      for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * stride + left + column] = color;
       continue;
     }
     const scale = height / Math.max(sum, most);
@@ -132,20 +133,26 @@ function paintRow(image, shares, columns, { kinds, left, top, height, width, col
       const end = under - Math.round(done * scale);
       for (; y > end; ) {
         y--;
-        if (y >= 0 && y < bottom) pixels[y * image.width + left + column] = colors[kinds[i]];
+        if (y >= 0 && y < bottom) pixels[y * stride + left + column] = colors[kinds[i]];
       }
     }
   }
 }
 
 /** The mean of the colours of classes by their shares, where a row is too low for a stack. */
-function blended(shares, at, sum, colors) {
-  let [r, g, b] = [0, 0, 0];
-  for (let i = 0; i < CLASSES; i++) {
-    const part = shares[at + i] / sum;
-    r += (colors[i] & 255) * part;
-    g += ((colors[i] >> 8) & 255) * part;
-    b += ((colors[i] >> 16) & 255) * part;
+function blended(shares, at, sum, kinds, colors) {
+  let r = 0;
+  let g = 0;
+  let b = 0;
+  for (let i = 0; i < kinds.length; i++) {
+    const share = shares[at + kinds[i]];
+    if (share === 0) continue;
+    const color = colors[kinds[i]];
+    if (share === sum) return color;
+    const part = share / sum;
+    r += (color & 255) * part;
+    g += ((color >> 8) & 255) * part;
+    b += ((color >> 16) & 255) * part;
   }
   return (255 << 24) | (b << 16) | (g << 8) | r;
 }
