@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+use topas_tests::build::source;
 use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
 use topas_tests::running::run;
@@ -17,7 +19,7 @@ fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
     let scratch = Scratch::new();
     let places = Places::new(&scratch);
     let exe = scratch.path().join("late");
-    build(mpi, "mpicc", &["timeline/late.c"], &["-O2"], &exe);
+    build(mpi, "mpicc", &["timeline/late.c"], &["-O2", "-g"], &exe);
     let words = [
         "TOPAS_MPI_LOG=yes",
         "TOPAS_MPI_WAITS=yes",
@@ -117,6 +119,46 @@ fn the_decoder_of_the_page_reads_what_the_tool_reads() {
         let prv = fs::read_to_string(format!("{base}.prv")).expect("a file");
         let messages = prv.lines().filter(|line| line.starts_with("3:")).count();
         assert_eq!(messages, 40 * (3 + 1 + 3), "{}", mpi.name());
+    }
+}
+
+/// The event log numbers call paths; the profile beside it names them.
+#[test]
+fn call_paths_have_their_names_from_the_profile_beside_the_log() {
+    let program = fs::read_to_string(source("timeline/late.c")).expect("the program");
+    let line = |call: &str| {
+        let place = program.lines().position(|line| line.contains(&format!("MPI_{call}(")));
+        format!("main (late.c:{})", place.expect("the call") + 1)
+    };
+    for mpi in Mpi::installed("call_paths_have_their_names_from_the_profile_beside_the_log") {
+        let (scratch, places, log) = logged(mpi);
+        let events = tool(&scratch, "topas-mpi", &["trace", "--events"], &log);
+        let facts = |page: &str| -> Value {
+            let text = page.split_once("id=\"facts\" type=\"application/json\">").expect("facts").1;
+            serde_json::from_str(text.split_once("</script>").expect("an end").0).expect("JSON")
+        };
+        let page = tool(&scratch, "topasview", &["--timeline"], &log);
+        let place = page.split_once("They wait for it in ").expect("a place").1;
+        let place = place.split(". ").next().expect("a sentence");
+        assert!(place.contains("from main (late.c:"), "{}: {place:.200}", mpi.name());
+        let told = facts(&page);
+        for call in ["Send", "Recv", "Irecv", "Waitall", "Sendrecv", "Allreduce"] {
+            let mut seen = 0;
+            for event in events.lines().filter(|event| event.contains(&format!(",MPI_{call},"))) {
+                let cells: Vec<&str> = event.split(',').collect();
+                let processes = told["processes"].as_array().expect("processes");
+                let of_rank = |process: &&Value| process["rank"].to_string() == cells[0];
+                let process = processes.iter().find(of_rank).expect("the rank");
+                let table = process["paths"].as_u64().expect("a table") as usize;
+                let place = told["paths"][table][cells[12]].as_u64().expect("a path") as usize;
+                assert_eq!(told["pathWords"][place], line(call), "{call} under {}", mpi.name());
+                seen += 1;
+            }
+            assert!(seen >= 40, "{call}: {seen}");
+        }
+        fs::remove_file(&places.out).expect("the profile");
+        let told = facts(&tool(&scratch, "topasview", &["--timeline"], &log));
+        assert_eq!(told["pathWords"].as_array().map(Vec::len), Some(0), "{}", mpi.name());
     }
 }
 

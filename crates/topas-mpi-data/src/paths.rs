@@ -231,6 +231,11 @@ impl LaunchPaths {
         self.path(*self.numbered.get(&(rank, number))?)
     }
 
+    /// Ranks, the numbers of their paths there, and the hashes of these paths, in no order.
+    pub fn numbers(&self) -> impl Iterator<Item = (u32, u32, u64)> {
+        self.numbered.iter().map(|((rank, number), id)| (*rank, *number, *id))
+    }
+
     /// The path of this hash.
     pub fn path(&self, id: u64) -> Option<&LaunchPath> {
         self.paths.iter().find(|path| path.id == id)

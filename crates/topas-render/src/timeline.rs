@@ -11,9 +11,10 @@ use data_encoding::BASE64;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use topas_format::shown::Shown;
-use topas_mpi_data::{TimeClass, Timeline};
+use topas_mpi_data::{MpiProfile, TimeClass, Timeline};
 
 use crate::html::{self, section, wide};
+use crate::mpi_views::{PathViews, where_waited};
 use crate::number::grouped;
 pub use words::class_words;
 
@@ -52,6 +53,8 @@ pub struct TimelinePage<'p> {
     pub logs: &'p [LogFile],
     /// The blocks of all rows, row by row; None if the page is to open the logs itself
     pub blocks: Option<&'p [Vec<u8>]>,
+    /// A profile of the launch and its call paths, if one is known that tells them
+    pub profile: Option<(&'p MpiProfile, &'p PathViews)>,
 }
 
 /// What is only allowed in the page: its own script and its own style.
@@ -86,7 +89,7 @@ impl TimelinePage<'_> {
         let style = html::style() + TIMELINE_STYLE;
         let late = words::late(timeline);
         // A text in a script ends where `</` stands.
-        let facts = index::facts(timeline, self.logs, late).to_string().replace('<', "\\u003c");
+        let facts = index::facts(self, late).to_string().replace('<', "\\u003c");
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -101,7 +104,9 @@ impl TimelinePage<'_> {
                     header {
                         h1 { (title) }
                         p.soft { (about(timeline, &fact("mpi"), &fact("id"))) }
-                        @if let Some(finding) = words::finding(timeline) { p.finding { (finding) } }
+                        @if let Some(finding) = words::finding(timeline, self.waited_at(late)) {
+                            p.finding { (finding) }
+                        }
                         @for note in words::notes(timeline) { p.note { (note) } }
                     }
                     main id="main" {
@@ -131,6 +136,14 @@ impl TimelinePage<'_> {
             }
         }
         .into_string()
+    }
+
+    /// Where in the source the others wait for the late row.
+    fn waited_at(&self, late: Option<usize>) -> Option<String> {
+        let (profile, paths) = self.profile?;
+        let row = self.timeline.rows.get(late?)?;
+        let (_, process) = self.timeline.processes.get(row.process)?;
+        where_waited(paths, profile, process.rank)
     }
 
     /// The picture and what is around it.

@@ -1,15 +1,20 @@
 //! `topasview --timeline`: time lines of event logs as a page of HTML.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 
 use topas_data::Source;
-use topas_mpi_data::{Timeline, TraceLog, TraceSkips, trace_files};
+use topas_mpi_data::{
+    MpiProfile, Timeline, TraceLog, TraceSkips, read_launch_profiles, trace_files,
+};
+use topas_render::mpi_views::PathViews;
 use topas_render::timeline::{LogFile, TimelinePage};
 use topas_terminal::{Printed, Progress};
 
 use crate::args::{Args, TOOL};
 use crate::exit;
+use crate::mpi_profile;
 use crate::output::{may_write, save};
 
 /// Largest logs whose blocks stand in the page, in B.
@@ -36,6 +41,7 @@ pub fn show(args: &Args) -> u8 {
     let mut worst = exit::OK;
     let mut logs = Vec::new();
     let mut files = Vec::new();
+    let mut read = Vec::new();
     for path in &paths {
         let opened = TraceLog::open(path).and_then(|log| Ok((log.length()?, log)));
         match opened {
@@ -48,6 +54,7 @@ pub fn show(args: &Args) -> u8 {
                 let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
                 files.push(LogFile { name: name.into_owned(), bytes });
                 logs.push(log);
+                read.push(path.as_path());
             }
             Err(cause) => {
                 TOOL.error(&format!("cannot read {}", path.display()), Some(&cause), LOGS_HINT);
@@ -58,7 +65,7 @@ pub fn show(args: &Args) -> u8 {
     if logs.is_empty() {
         return worst;
     }
-    match page(args, &logs, &files) {
+    match page(args, &logs, &files, &read) {
         Ok(page) if save(&to, page.as_bytes()) == Printed::Done => worst,
         Ok(_) => exit::INPUT,
         Err(code) => code,
@@ -93,8 +100,39 @@ fn warn(path: &Path, skips: &TraceSkips, quiet: bool) {
     }
 }
 
+/// The user's data file that the ranks of a host wrote beside their event log; None if it is not there.
+fn data_file(log: &Path, host: &str) -> Option<PathBuf> {
+    let name = log.file_name()?.to_str()?;
+    let name = name.strip_suffix(".trace")?.strip_suffix(host)?.strip_suffix('.')?;
+    let found = |name: String| Some(log.with_file_name(name)).filter(|path| path.is_file());
+    found(format!("{name}.out")).or_else(|| found(name.to_owned()))
+}
+
+/// The profile beside the logs of the launch, with call paths, which an event log only numbers.
+fn profile(
+    args: &Args,
+    timeline: &Timeline<'_>,
+    logs: &[&Path],
+) -> Option<(MpiProfile, PathViews)> {
+    let data = timeline
+        .processes
+        .iter()
+        .filter_map(|(log, process)| data_file(logs.get(*log)?, process.facts.value("host")));
+    let data: BTreeSet<PathBuf> = data.collect();
+    let sources: Vec<Source> = data.into_iter().map(Source::File).collect();
+    let (_, first) = timeline.processes.first()?;
+    let id = first.facts.value("id").as_bytes();
+    let (found, errors) = read_launch_profiles(&sources, id, &mut |_| {});
+    for error in errors.iter().filter(|_| !args.quiet) {
+        TOOL.warning(error, None, "call paths have no names without it");
+    }
+    let profile = found.profiles.into_iter().next()?;
+    let paths = mpi_profile::paths(args, &profile)?;
+    Some((profile, paths))
+}
+
 /// The page of these logs. The Err is the exit code.
-fn page(args: &Args, logs: &[TraceLog], files: &[LogFile]) -> Result<String, u8> {
+fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> Result<String, u8> {
     let failed = |cause| {
         TOOL.error(&"cannot read the event log", Some(&cause), "is it still written?");
         exit::INPUT
@@ -110,6 +148,12 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile]) -> Result<String, u8>
     };
     let inside = !args.log_beside && timeline.bytes() <= MOST_INSIDE;
     let blocks = if inside { Some(timeline.blocks(logs).map_err(failed)?) } else { None };
-    let page = TimelinePage { timeline: &timeline, logs: files, blocks: blocks.as_deref() };
+    let profile = profile(args, &timeline, named);
+    let page = TimelinePage {
+        timeline: &timeline,
+        logs: files,
+        blocks: blocks.as_deref(),
+        profile: profile.as_ref().map(|(profile, paths)| (profile, paths)),
+    };
     Ok(page.html())
 }

@@ -130,7 +130,7 @@ impl PathViews {
     }
 
     /// A path in one line: `exchange (halo.c:12) < solve (halo.c:30) < main (halo.c:50)`.
-    pub(super) fn line(&self, path: &LaunchPath) -> String {
+    pub(crate) fn line(&self, path: &LaunchPath) -> String {
         let mut words: Vec<String> = self.frames(path).iter().map(in_words).collect();
         words.extend(PathViews::behind(path).map(str::to_owned));
         words.join(" < ")

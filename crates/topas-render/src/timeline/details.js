@@ -51,6 +51,12 @@ function namedState(routine, told) {
   return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
 }
 
+/** A call path: its functions, innermost first, as far as a profile of the run beside the log has told them. */
+function pathWords(process, number) {
+  if (number === 0n) return "not counted";
+  return facts.pathWords[facts.paths[process.paths][number]] ?? `number ${number} of this process; no profile of the run beside the log names it`;
+}
+
 /** Shows what is known of a call, or of the time between calls. */
 async function choose(state) {
   chosen = null;
@@ -82,7 +88,7 @@ async function choose(state) {
     const communicators = { "1": "MPI_COMM_WORLD", "2": "MPI_COMM_SELF" };
     if (named === null && told.communicator > 0n) words.push(["Communicator", communicators[told.communicator] ?? told.communicator.toString(16)]);
     if (told.number > 0n) words.push(["Collective number", String(told.number - 1n)]);
-    words.push(["Call path", told.path > 0n ? `number ${told.path} of this process` : "not counted"]);
+    words.push(["Call path", pathWords(row.process, told.path)]);
     const [from, to] = timeline.notesOf(row, piece.before + call);
     for (let note = from; note < to; note++) {
       const partner = timeline.rows[row.notes.partner[note]].name;

@@ -1,14 +1,17 @@
 //! What the page's script gets: rows with blocks, slices and notes as numbers, and facts as JSON.
 
+use std::collections::HashMap;
+
 use data_encoding::BASE64;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use topas_format::shown::Shown;
 use topas_mpi_data::{
     NamedState, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineRow, TimelineSlice,
     TraceProcess,
 };
 
-use super::LogFile;
+use super::TimelinePage;
+use crate::mpi_views::PathViews;
 
 /// Writes numbers with 7 bits in a byte, the lowest first; bit 7 is set in all bytes but the last.
 #[derive(Default)]
@@ -144,9 +147,34 @@ fn put_states(out: &mut NumberWriter, states: &[NamedState]) {
     }
 }
 
+/// The place of a table in a list in which none stands twice: most processes have the same.
+fn place_in(tables: &mut Vec<Value>, table: Value) -> usize {
+    tables.iter().position(|known| *known == table).unwrap_or_else(|| {
+        tables.push(table);
+        tables.len() - 1
+    })
+}
+
+/// The call paths in words, and by rank the places of the words by the number that the path has there.
+fn path_names(views: &PathViews) -> (Vec<String>, HashMap<u32, Map<String, Value>>) {
+    let words = views.paths.paths.iter().map(|path| views.line(path)).collect();
+    let places: HashMap<u64, usize> =
+        views.paths.paths.iter().enumerate().map(|(place, path)| (path.id, place)).collect();
+    let mut ranks: HashMap<u32, Map<String, Value>> = HashMap::new();
+    for (rank, number, id) in views.paths.numbers() {
+        if let Some(place) = places.get(&id) {
+            ranks.entry(rank).or_default().insert(number.to_string(), json!(place));
+        }
+    }
+    (words, ranks)
+}
+
 /// What the script has to know beside the index.
-pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usize>) -> Value {
-    let mut tables: Vec<Value> = Vec::new();
+pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
+    let TimelinePage { timeline, logs, profile, .. } = page;
+    let mut tables = Vec::new();
+    let mut path_tables = Vec::new();
+    let (path_words, paths_of) = profile.map(|(_, paths)| path_names(paths)).unwrap_or_default();
     let text =
         |process: &TraceProcess, key: &str| Shown(process.facts.value(key).as_bytes()).to_string();
     // The processes of a host count the same ticks.
@@ -158,15 +186,13 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
                 let class = TimeClass::of_routine(name) as u8;
                 (number.to_string(), json!([Shown(name.as_bytes()).to_string(), class]))
             });
-            let table = Value::Object(routines.collect());
-            let place = tables.iter().position(|known| *known == table).unwrap_or_else(|| {
-                tables.push(table);
-                tables.len() - 1
-            });
+            let routines = place_in(&mut tables, Value::Object(routines.collect()));
+            let paths = paths_of.get(&process.rank).cloned().unwrap_or_default();
+            let paths = place_in(&mut path_tables, Value::Object(paths));
             let clock = if process.has_clock() { process } else { clocked.unwrap_or(process) };
             json!({
                 "rank": process.rank, "host": text(process, "host"), "pid": text(process, "pid"),
-                "routines": place, "tick": clock.tick_length(),
+                "routines": routines, "paths": paths, "tick": clock.tick_length(),
             })
         })
         .collect();
@@ -197,7 +223,7 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
         "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
             .collect::<Vec<_>>(),
         "classes": TimeClass::ALL.map(super::class_words),
-        "hosts": hosts, "routines": tables, "processes": processes, "rows": rows,
+        "hosts": hosts, "routines": tables, "paths": path_tables, "pathWords": path_words, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))
             .collect::<Vec<_>>(),
     })

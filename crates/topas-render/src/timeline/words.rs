@@ -82,8 +82,9 @@ pub(super) fn late(timeline: &Timeline<'_>) -> Option<usize> {
     (enough && most.delayed > second.saturating_mul(3) / 2).then_some(place)
 }
 
-/// One sentence: for whom the ranks waited.
-pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
+/// For whom the ranks waited, in some sentences. `place` is the one that says where in the source, if that is
+/// known.
+pub(super) fn finding(timeline: &Timeline<'_>, place: Option<String>) -> Option<String> {
     let all = sum(timeline.rows.iter().flat_map(|row| row.times));
     let waits = sum(timeline.rows.iter().map(waited));
     if waits == 0 {
@@ -113,8 +114,9 @@ pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
     };
     let rank = name(timeline, row);
     let life = sum(row.times.into_iter());
+    let place = place.map_or_else(String::new, |place| place + " ");
     Some(format!(
-        "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there. Rank {rank} itself \
+        "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there. {place}Rank {rank} itself \
          computed for {} % of its time, and waited for others for {} %.",
         seconds(timeline, row.delayed),
         percent(row.delayed, waits),
