@@ -1,6 +1,8 @@
 //! The search for bottlenecks in programs whose bottleneck is known: each ends in the right finding at
 //! the right place, and programs without one in none.
 
+use std::process::{Child, Command};
+
 use serde_json::Value;
 use topas_tests::build::source;
 use topas_tests::mpi_installation::{Mpi, launched};
@@ -183,14 +185,36 @@ const HEALTHY: [Healthy; 9] = [
 ];
 
 fn ends_in_none(of: &Healthy, mpi: Mpi) {
+    let told = launches_of(of, mpi, 1).remove(0);
+    let is_none = told["findings"].as_array().is_some_and(Vec::is_empty);
+    assert!(is_none, "{} under {}: {told:#}", of.0, mpi.name());
+    assert_eq!(told["nothing"]["rule"], "nothing-found", "{}: {told:#}", of.0);
+}
+
+/// What the search says of so many launches.
+fn launches_of(of: &Healthy, mpi: Mpi, launches: usize) -> Vec<Value> {
     let (source, compiler, options, ranks, args) = *of;
     let scratch = Scratch::new();
     let program = scratch.path().join("healthy");
     build(mpi, compiler, &[source], options, &program);
-    let told = searched(mpi, &program, ranks, args);
-    let is_none = told["findings"].as_array().is_some_and(Vec::is_empty);
-    assert!(is_none, "{source} under {}: {told:#}", mpi.name());
-    assert_eq!(told["nothing"]["rule"], "nothing-found", "{source}: {told:#}");
+    (0..launches).map(|_| searched(mpi, &program, ranks, args)).collect()
+}
+
+/// A program that always computes.
+struct Busy(Child);
+
+impl Busy {
+    fn new() -> Busy {
+        let mut shell = Command::new("sh");
+        Busy(shell.args(["-c", "while :; do :; done"]).spawn().expect("a shell"))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// An event log tells whether it was so during the whole run, where the waits arose, and what was found
@@ -236,6 +260,24 @@ fn healthy_programs_end_in_none() {
 fn every_healthy_program_ends_in_none() {
     for mpi in Mpi::installed("every_healthy_program_ends_in_none") {
         HEALTHY[2..].iter().for_each(|of| ends_in_none(of, mpi));
+    }
+}
+
+/// Beside as many programs that compute as there are processors.
+#[test]
+#[ignore = "cargo xtask test --findings"]
+fn no_launch_of_a_healthy_program_ends_in_a_finding_on_a_loaded_machine() {
+    let name = "no_launch_of_a_healthy_program_ends_in_a_finding_on_a_loaded_machine";
+    let _beside = [Busy::new(), Busy::new()];
+    let mpis = Mpi::installed(name);
+    let rounds = 100usize.div_ceil(HEALTHY.len() * mpis.len().max(1));
+    for mpi in mpis {
+        for of in &HEALTHY {
+            for told in launches_of(of, mpi, rounds) {
+                let is_none = told["findings"].as_array().is_some_and(Vec::is_empty);
+                assert!(is_none, "{} under {}: {told:#}", of.0, mpi.name());
+            }
+        }
     }
 }
 

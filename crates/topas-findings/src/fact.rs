@@ -252,6 +252,11 @@ pub const FACTS: &[Fact] = &[
         "The rank that receives late, if others waited for it for most of this time.",
     ),
     fact("latercv_who_share", SHARE, "Its share of this time."),
+    fact(
+        "latercv_queued",
+        SHARE,
+        "How much of this time that rank was in other calls of MPI, at least; 0 if there is no such rank.",
+    ),
     fact("latercv_who_computes", SECONDS, "Its time outside MPI."),
     fact("latercv_others_compute", SECONDS, "Mean time of the other ranks outside MPI."),
     fact(

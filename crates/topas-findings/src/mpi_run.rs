@@ -1,8 +1,8 @@
 //! Facts of a profile of MPI calls: how much of the time is in MPI, for what, and for whom ranks wait.
 
 use topas_mpi_data::{
-    Blame, MessageClass, MpiObjectKind, MpiProfile, RoutineAmount, RoutineCalls, RoutineWaits,
-    WaitSums, Waiting, outside_of_rank,
+    Blame, MessageClass, MpiObjectKind, MpiProfile, MpiRank, RoutineAmount, RoutineCalls,
+    RoutineWaits, WaitSums, Waiting, outside_of_rank,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -198,7 +198,54 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
         facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
         culprit(profile, names, blame, facts);
     }
+    let outside = |rank: u32| {
+        let receiver = profile.ranks.iter().find(|known| known.rank == rank);
+        receiver.map(|known| outside_of_rank(&known.sums))
+    };
+    facts.number("latercv_queued", 100.0 * queued(&receiver_waits(profile), outside));
     facts.number("lateunk_share", 100.0 * all.unknown() as f64 / sums.wall as f64);
+}
+
+/// That a rank waited for a late receiver; times in ns.
+struct ReceiverWait {
+    receiver: u32,
+    time: u128,
+    /// The time of the rank that waited outside of MPI
+    outside: u128,
+}
+
+/// The waits of all ranks for late receivers.
+fn receiver_waits(profile: &MpiProfile) -> Vec<ReceiverWait> {
+    let of_rank = |rank: &MpiRank| {
+        let outside = outside_of_rank(&rank.sums);
+        let blamed = rank.sums.waits.blamed.iter();
+        let waits = blamed.map(move |(receiver, blame)| ReceiverWait {
+            receiver: *receiver,
+            time: blame.late_receiver.time,
+            outside,
+        });
+        waits.collect::<Vec<_>>()
+    };
+    profile.ranks.iter().flat_map(of_rank).collect()
+}
+
+/// The share of the waits for late receivers in which the receiver was in other calls of MPI, at least: what
+/// is left of the waits for the rank that most of them are for, if each is shortened by the time that this
+/// rank was outside of MPI longer than the one that waited. 0 if there is no such rank.
+fn queued(waits: &[ReceiverWait], outside: impl Fn(u32) -> Option<u128>) -> f64 {
+    let mut receivers = std::collections::BTreeMap::<u32, u128>::new();
+    for wait in waits {
+        *receivers.entry(wait.receiver).or_default() += wait.time;
+    }
+    let all: u128 = receivers.values().sum();
+    let most = receivers.iter().max_by_key(|(_, time)| **time);
+    let Some((receiver, _)) = most.filter(|(_, time)| **time as f64 >= MOST * all as f64) else {
+        return 0.0;
+    };
+    let Some(own) = outside(*receiver).filter(|_| all > 0) else { return 0.0 };
+    let of_it = waits.iter().filter(|wait| wait.receiver == *receiver);
+    let left = of_it.map(|wait| wait.time.saturating_sub(own.saturating_sub(wait.outside)));
+    left.sum::<u128>() as f64 / all as f64
 }
 
 /// The rank that others wait for, if there is one; else how many ranks take turns in that.
@@ -376,4 +423,38 @@ fn balance(profile: &MpiProfile, facts: &mut FactValues) {
     facts.number("outside_mean", mean / 1e9);
     facts.number("outside_cost", (most as f64 - mean) / 1e9);
     facts.number("outside_sum", (most as f64 - mean) * profile.ranks.len() as f64 / 1e9);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(of: &[(u32, u128, u128)]) -> Vec<ReceiverWait> {
+        let one = |(receiver, time, outside): &(u32, u128, u128)| ReceiverWait {
+            receiver: *receiver,
+            time: *time,
+            outside: *outside,
+        };
+        of.iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_receiver_that_computes_is_told_from_one_that_is_in_mpi() {
+        let outside = |rank: u32| (rank < 4).then_some(if rank == 0 { 300 } else { 100 });
+        for (of, share) in [
+            // Rank 0 computes for 200 longer than those that wait for it.
+            (&[(0, 200, 100), (0, 150, 100)][..], 0.0),
+            (&[(0, 400, 100), (0, 400, 100)], 0.5),
+            // Rank 1 computes as long as all others.
+            (&[(1, 200, 100), (1, 200, 120)], 1.0),
+            (&[(1, 300, 100), (2, 100, 100)], 0.75),
+            // Nobody is late for half of the time.
+            (&[(1, 100, 100), (2, 100, 100), (3, 100, 100)], 0.0),
+            // Of a rank that left no record, nothing is known.
+            (&[(9, 100, 100)], 0.0),
+            (&[], 0.0),
+        ] {
+            assert_eq!(queued(&waits(of), outside), share, "{of:?}");
+        }
+    }
 }

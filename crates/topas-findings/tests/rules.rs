@@ -124,8 +124,21 @@ const CASES: &[RuleCase] = &[
             ("latercv_cost", N(1.0)),
             ("latercv_sum", N(1.0)),
             ("latercv_calls", N(100.0)),
+            ("latercv_queued", N(49.0)),
         ],
         ("latercv_share", N(4.9)),
+    ),
+    (
+        "busy-receivers",
+        &[
+            ("latercv_share", N(5.0)),
+            ("latercv_cost", N(1.0)),
+            ("latercv_sum", N(1.0)),
+            ("latercv_calls", N(100.0)),
+            ("latercv_queued", N(50.0)),
+            ("latercv_who", T("rank 0")),
+        ],
+        ("latercv_queued", N(49.0)),
     ),
     (
         "late-to-collectives",
