@@ -131,12 +131,12 @@ impl Messages {
             MessageEnd::Some(key) => self.forget(key),
             MessageEnd::Nothing | MessageEnd::Any => {}
         }
-        let gets = matches!(ends.received, MessageEnd::Of(key) if !self.is_void(&key));
+        let is_open = matches!(ends.received, MessageEnd::Of(key) if !self.is_void(&key));
         let receipt = if meaning == Meaning::ReceivePosted {
             let posts = self.posts.entry(process).or_default();
             let post = posts.count;
             posts.count += 1;
-            if gets {
+            if is_open {
                 posts.open.push_back(OpenPost { number: post, message: None });
             }
             Receipt::Posted { process, post }

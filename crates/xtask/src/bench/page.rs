@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -34,11 +35,11 @@ pub fn page(bench: &Bench) -> Result<String> {
     let dir = bench.sub("page")?;
     // 3.25 calls of each rank in a step.
     let steps = if bench.quick { 600 } else { 30_048 };
-    let (log, page) = made(bench, &dir, "thousand", RANKS, steps)?;
-    let (small_log, small) = made(bench, &dir, "few", 8, 1000)?;
+    let (log, page, took) = made(bench, &dir, "thousand", RANKS, steps)?;
+    let (small_log, small, _) = made(bench, &dir, "few", 8, 1000)?;
     let mut text = format!(
         "## Time lines in a browser\n\nThe page of a made up run of {RANKS} ranks, {} calls ({:.1} MB, and a log of \
-         {:.0} MB beside the page), from `file://` in Chromium without a screen, by `bench/page.js`: from the \
+         {:.0} MB beside the page, made by `topasview` in {:.1} s), from `file://` in Chromium without a screen, by `bench/page.js`: from the \
          beginning of what the reader does until the browser has drawn all of the answer. Before calls that have \
          to be read, sums are drawn. Computed: by the process of the page. Of the page of 8 ranks most is the \
          browser's own.\n\n\
@@ -47,6 +48,7 @@ pub fn page(bench: &Bench) -> Result<String> {
         RANKS * (steps * 13 / 4 + 2),
         fs::metadata(&page)?.len() as f64 / 1e6,
         fs::metadata(&log)?.len() as f64 / 1e6,
+        took.as_secs_f64(),
     );
     for width in WIDTHS {
         let few = measured(bench, &small, &small_log, width)?;
@@ -65,14 +67,14 @@ pub fn page(bench: &Bench) -> Result<String> {
     Ok(text)
 }
 
-/// A made up log and its page.
+/// A made up log, its page, and how long it took to make the page.
 fn made(
     bench: &Bench,
     dir: &Path,
     name: &str,
     ranks: u64,
     steps: u64,
-) -> Result<(PathBuf, PathBuf)> {
+) -> Result<(PathBuf, PathBuf, Duration)> {
     let (log, page) = (dir.join(format!("{name}.trace")), dir.join(format!("{name}.html")));
     let late = LATE.min(ranks / 2);
     let status = cargo()
@@ -86,8 +88,9 @@ fn made(
     }
     let mut view = Command::new(bench.paths.bin().join("topasview"));
     view.args(["--timeline", "--log-beside", "--quiet", "--html"]).arg(&page).arg(&log);
+    let began = Instant::now();
     run(&mut view)?;
-    Ok((log, page))
+    Ok((log, page, began.elapsed()))
 }
 
 /// The medians of each step: first drawing, all, computed, longest without an answer.
