@@ -147,7 +147,8 @@ fn call_paths_have_their_names_from_the_profile_beside_the_log() {
             for event in events.lines().filter(|event| event.contains(&format!(",MPI_{call},"))) {
                 let cells: Vec<&str> = event.split(',').collect();
                 let processes = told["processes"].as_array().expect("processes");
-                let of_rank = |process: &&Value| process["rank"].to_string() == cells[0];
+                let rank: u64 = cells[0].parse().expect("a rank");
+                let of_rank = |process: &&Value| process["rank"] == rank;
                 let process = processes.iter().find(of_rank).expect("the rank");
                 let table = process["paths"].as_u64().expect("a table") as usize;
                 let place = told["paths"][table][cells[12]].as_u64().expect("a path") as usize;

@@ -241,6 +241,16 @@ fn an_event_log_tells_the_course_of_the_run() {
     assert!(evidence.starts_with("Over 18 slices of the run, the standard error"), "{evidence}");
     let unknown = told["unknown"].as_array().expect("a list");
     assert!(unknown.iter().all(|one| one["fact"] != "slices"), "{told:#}");
+    // The log alone stands for the run that wrote it.
+    let directory = places.out.parent().expect("a directory");
+    let entries = std::fs::read_dir(directory).expect("a list");
+    let logs: Vec<std::path::PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "trace"))
+        .collect();
+    assert_eq!(logs.len(), 1);
+    let by_log = why(&scratch, &[&logs[0]]);
+    assert_eq!(by_log["findings"], told["findings"], "{by_log:#}");
     // Without the log that is what is not known.
     let told = why(&scratch, &[&places.out]);
     assert_eq!(told["read"]["log"], false);

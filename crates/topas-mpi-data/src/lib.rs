@@ -75,7 +75,7 @@ pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
     FoundBlock, StreamedEvent, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread,
-    trace_files,
+    data_file_beside, trace_files,
 };
 pub use waits::{Blame, RoutineWaits, WaitFigures};
 pub use worlds::{StartedWorld, WorldLink, world_links};

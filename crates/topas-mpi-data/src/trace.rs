@@ -241,6 +241,23 @@ pub fn trace_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// The user's data file beside an event log, which the same ranks wrote: `run.out` or `run` beside
+/// `run.HOST.trace`. None if there is none.
+pub fn data_file_beside(log: &Path) -> Option<PathBuf> {
+    let mut name = log.file_name()?.to_str()?.strip_suffix(".trace")?;
+    // The name of a host may have points.
+    while let Some((shorter, _)) = name.rsplit_once('.') {
+        name = shorter;
+        let found = [format!("{name}.out"), name.to_owned()];
+        let found =
+            found.into_iter().map(|name| log.with_file_name(name)).find(|path| path.is_file());
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
 /// A log that was opened.
 pub struct TraceLog {
     file: File,
@@ -521,6 +538,25 @@ mod tests {
         assert_eq!(log.processes[0].routine(3), "routine 3");
         let thread = process.threads().next().expect("a thread");
         assert_eq!((thread.events, thread.blocks, thread.overwritten), (4, 2, 0));
+    }
+
+    #[test]
+    fn the_data_file_lies_beside_the_log() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for name in ["run.out", "a.b", "c.out.d"] {
+            std::fs::write(dir.path().join(name), "").expect("written");
+        }
+        std::fs::create_dir(dir.path().join("d")).expect("made");
+        for (log, data) in [
+            ("run.node1.site.org.trace", Some("run.out")),
+            ("a.b.node1.trace", Some("a.b")),
+            ("d.node1.trace", None),
+            ("other.node1.trace", None),
+            ("run.node1", None),
+        ] {
+            let found = data_file_beside(&dir.path().join(log));
+            assert_eq!(found, data.map(|name| dir.path().join(name)), "{log}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_mpi_data::{
-    MpiProfile, Timeline, TraceLog, TraceSkips, read_launch_profiles, trace_files,
+    MpiProfile, Timeline, TraceLog, TraceSkips, data_file_beside, read_launch_profiles, trace_files,
 };
 use topas_render::mpi_views::PathViews;
 use topas_render::timeline::{LogFile, TimelinePage};
@@ -100,25 +100,13 @@ fn warn(path: &Path, skips: &TraceSkips, quiet: bool) {
     }
 }
 
-/// The user's data file that the ranks of a host wrote beside their event log; None if it is not there.
-fn data_file(log: &Path, host: &str) -> Option<PathBuf> {
-    let name = log.file_name()?.to_str()?;
-    let name = name.strip_suffix(".trace")?.strip_suffix(host)?.strip_suffix('.')?;
-    let found = |name: String| Some(log.with_file_name(name)).filter(|path| path.is_file());
-    found(format!("{name}.out")).or_else(|| found(name.to_owned()))
-}
-
 /// The profile beside the logs of the launch, with call paths, which an event log only numbers.
 fn profile(
     args: &Args,
     timeline: &Timeline<'_>,
     logs: &[&Path],
 ) -> Option<(MpiProfile, PathViews)> {
-    let data = timeline
-        .processes
-        .iter()
-        .filter_map(|(log, process)| data_file(logs.get(*log)?, process.facts.value("host")));
-    let data: BTreeSet<PathBuf> = data.collect();
+    let data: BTreeSet<PathBuf> = logs.iter().filter_map(|log| data_file_beside(log)).collect();
     let sources: Vec<Source> = data.into_iter().map(Source::File).collect();
     let (_, first) = timeline.processes.first()?;
     let id = first.facts.value("id").as_bytes();

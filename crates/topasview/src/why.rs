@@ -1,5 +1,6 @@
 //! `topasview --why`: what costs time in a run, by all that was measured of it.
 
+use std::collections::BTreeSet;
 use std::io::stdout;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,8 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    MpiProfile, Network, Timeline, TraceLog, WorldLink, is_spool, read_profiles, read_spool_files,
-    replay, trace_files, world_links,
+    MpiProfile, Network, Timeline, TraceLog, WorldLink, data_file_beside, is_spool, read_profiles,
+    read_spool_files, replay, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::WorldViews;
@@ -114,6 +115,12 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
         }
         _ => true,
     });
+    // Who names event logs alone means the run that wrote them.
+    if inputs.sources.is_empty() && mapped.is_empty() {
+        let beside: BTreeSet<PathBuf> =
+            run.logs.iter().filter_map(|log| data_file_beside(log)).collect();
+        inputs.sources.extend(beside.into_iter().map(Source::File));
+    }
     let here = [PathBuf::from(".")];
     let named = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
     for directory in named.iter().filter(|path| path.is_dir()) {
