@@ -15,7 +15,8 @@ pub use bucket::{
 };
 pub use integer_sums::{IntegerSums, RunTerms};
 pub use noise::{
-    RunNoise, difference_error, median_ratio_chance, ratio_chance, sum_difference_error,
+    LogDifference, RunLogs, RunNoise, difference_error, log_difference, median_ratio_chance,
+    sum_difference_error,
 };
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};

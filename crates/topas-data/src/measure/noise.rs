@@ -15,6 +15,58 @@ pub struct RunNoise {
     lower: ExactSum,
     squares: [ExactSum; 2],
     products: ExactSum,
+    logs: LogSums,
+}
+
+/// Added to each logarithm of a value, so that none is below 0: terms are whole numbers of 128 bits.
+const LOG_SHIFT: f64 = 89.0;
+
+/// Sums over runs, of which each counts once: of y, the logarithm of the value, and x, that of the number of
+/// PEs.
+#[derive(Clone, Debug, Default)]
+struct LogSums {
+    runs: u64,
+    x: ExactSum,
+    y: ExactSum,
+    xx: ExactSum,
+    xy: ExactSum,
+    yy: ExactSum,
+}
+
+impl LogSums {
+    fn sums(&mut self) -> [&mut ExactSum; 5] {
+        [&mut self.x, &mut self.y, &mut self.xx, &mut self.xy, &mut self.yy]
+    }
+
+    fn add(&mut self, x: f64, y: f64) {
+        self.runs += 1;
+        for (sum, term) in self.sums().into_iter().zip([x, y, x * x, x * y, y * y]) {
+            sum.add(term);
+        }
+    }
+
+    fn merge(&mut self, other: &LogSums) {
+        self.runs += other.runs;
+        let others = [&other.x, &other.y, &other.xx, &other.xy, &other.yy];
+        for (own, other) in self.sums().into_iter().zip(others) {
+            own.merge(other);
+        }
+    }
+}
+
+/// The logarithms of the values of runs, and of their numbers of PEs. Only differences between those of one
+/// measure have a meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunLogs {
+    /// Number of runs with a value above 0
+    pub runs: u64,
+    /// Mean of the logarithms of values
+    pub mean: f64,
+    /// Mean of those of the number of PEs
+    pub pes: f64,
+    /// Sums of the products of the distances from the means: of PEs with PEs, PEs with values, and values
+    /// with values
+    pub products: [f64; 3],
 }
 
 impl RunNoise {
@@ -34,6 +86,10 @@ impl RunNoise {
         self.squares[0].add(upper * upper);
         self.squares[1].add(lower * lower);
         self.products.add(upper * lower);
+        if upper > 0.0 && lower > 0.0 {
+            let pes = run.npes.max(measure.pes(run)).max(1);
+            self.logs.add(f64::from(pes).ln(), (upper.ln() - lower.ln() + LOG_SHIFT).max(0.0));
+        }
     }
 
     /// Adds what another one has.
@@ -41,6 +97,7 @@ impl RunNoise {
         self.runs += other.runs;
         self.lower.merge(&other.lower);
         self.products.merge(&other.products);
+        self.logs.merge(&other.logs);
         for (own, other) in self.squares.iter_mut().zip(&other.squares) {
             own.merge(other);
         }
@@ -64,12 +121,22 @@ impl RunNoise {
         Some((n / (n - 1.0) * squares).sqrt() / lower)
     }
 
-    /// How many runs of equal weight have a mean as uncertain as that of these, of which those with a
-    /// large lower term count more: the square of the sum of the weights by the sum of their squares
-    /// (L. Kish). 0 without runs.
-    pub fn effective_runs(&self) -> f64 {
-        let (lower, lower2) = (self.lower.value(), self.squares[1].value());
-        if lower2 > 0.0 { lower * lower / lower2 } else { 0.0 }
+    /// The logarithms of the values, of which each counts once.
+    pub fn logs(&self) -> RunLogs {
+        let LogSums { runs, x, y, xx, xy, yy } = &self.logs;
+        if *runs == 0 {
+            return RunLogs::default();
+        }
+        let n = *runs as f64;
+        let (pes, mean) = (x.value() / n, y.value() / n);
+        // Of equal terms only rounding is left.
+        let kept = |sum: f64| if sum.abs() > 1e-11 * n { sum } else { 0.0 };
+        let products = [
+            kept(xx.value() - n * pes * pes),
+            kept(xy.value() - n * pes * mean),
+            kept(yy.value() - n * mean * mean),
+        ];
+        RunLogs { runs: *runs, mean, pes, products }
     }
 
     /// Standard error of the sum of the values of runs that come at random: the root of the sum
@@ -111,31 +178,60 @@ fn student(freedom: f64) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| (sum + term) / freedom) + Z
 }
 
-/// The chance that noise alone makes the ratio of two means as far from 1, in either direction, as
-/// theirs is; each side is its mean, its standard error and its effective number of runs
-/// ([`RunNoise::effective_runs`]). None if a mean is not above 0.
-///
-/// The logarithms of the means are compared, by Welch's approximation: the rates and times of runs are
-/// about log-normal, so a mean that is small by chance also has a small standard error, and the
-/// difference of the means themselves would count as certain too often.
-pub fn ratio_chance(sides: [(f64, f64, f64); 2]) -> Option<f64> {
-    let [(one, ..), (other, ..)] = sides;
-    if one <= 0.0 || other <= 0.0 {
-        return None;
-    }
-    let distance = (one / other).ln().abs();
-    let squares = sides.map(|(mean, error, _)| (error / mean) * (error / mean));
-    let variance = squares[0] + squares[1];
-    if variance <= 0.0 {
-        return Some(if distance > 0.0 { 0.0 } else { 1.0 });
-    }
-    let parts = [0, 1].map(|at| squares[at] * squares[at] / (sides[at].2 - 1.0).max(1.0));
-    let freedom = variance * variance / (parts[0] + parts[1]);
-    Some(both_tails(distance / variance.sqrt(), freedom))
+/// How the values of runs of two sides differ at the same number of PEs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogDifference {
+    /// Values of the first side by those of the second
+    pub ratio: f64,
+    /// The chance that noise alone makes the ratio as far from 1, in either direction
+    pub chance: f64,
 }
 
-/// The same for medians of which each run counts once; each side is its quartiles and its number of runs.
-/// None if a lower quartile is not above 0.
+/// Compares the values of runs of two sides at the same number of PEs. None if a side has less than three
+/// runs, or if nothing tells how values depend on the number of PEs and the sides differ in this number.
+///
+/// The rates and times of runs are about log-normal, so the test holds for few runs, too, and a run that is
+/// a thousand times as long as the others counts once, as they do. Rates and times follow the number of PEs
+/// by a power law, whose exponent is that of the runs within each side (analysis of covariance: W. G.
+/// Cochran, Biometrics 13, 1957, 261); the error of the exponent is a part of that of the difference. Each
+/// side has a variance of its own, by Welch's approximation.
+pub fn log_difference(sides: [RunLogs; 2]) -> Option<LogDifference> {
+    if sides.iter().any(|side| side.runs < 3) {
+        return None;
+    }
+    let within: f64 = sides.iter().map(|side| side.products[0]).sum();
+    let apart = sides[0].pes - sides[1].pes;
+    let (exponent, spent) = match within > 0.0 {
+        true => (sides.iter().map(|side| side.products[1]).sum::<f64>() / within, 1),
+        false if apart.abs() < 1e-9 => (0.0, 0),
+        false => return None,
+    };
+    // Variances of values around the power law, and of the means of both sides.
+    let freedoms = sides.map(|side| (side.runs - 1 - spent) as f64);
+    let residues = sides.map(|side| {
+        let [xx, xy, yy] = side.products;
+        (yy - 2.0 * exponent * xy + exponent * exponent * xx).max(0.0)
+    });
+    let parts = [0, 1].map(|at| residues[at] / freedoms[at] / sides[at].runs as f64);
+    let mut terms = vec![(parts[0], freedoms[0]), (parts[1], freedoms[1])];
+    if within > 0.0 {
+        let freedom = freedoms[0] + freedoms[1];
+        let pooled = (residues[0] + residues[1]) / freedom;
+        terms.push((apart * apart / within * pooled, freedom));
+    }
+    let variance: f64 = terms.iter().map(|(part, _)| part).sum();
+    let difference = sides[0].mean - sides[1].mean - exponent * apart;
+    let chance = if variance <= 0.0 {
+        if difference.abs() > 1e-6 { 0.0 } else { 1.0 }
+    } else {
+        let freedom: f64 = terms.iter().map(|(part, freedom)| part * part / freedom).sum();
+        both_tails(difference.abs() / variance.sqrt(), variance * variance / freedom)
+    };
+    Some(LogDifference { ratio: difference.exp(), chance })
+}
+
+/// The chance that noise alone makes the ratio of two medians as far from 1, in either direction, as theirs
+/// is; each side is its quartiles and its number of runs. None if a lower quartile is not above 0.
 ///
 /// Of a normal distribution the quartiles are 1.349 standard deviations apart, and the median of n values
 /// has a standard error of 1.2533 of them by the root of n. So a few runs of much weight or of extreme
@@ -174,15 +270,23 @@ mod tests {
     }
 
     #[test]
-    fn chances_of_ratios() {
-        // Of equal means with equal errors, two errors of their difference apart: 8 degrees of
-        // freedom, as Simpson's rule adds up its density.
-        let apart = (0.01f64 * 8f64.sqrt()).exp();
-        let chance = ratio_chance([(apart, 0.01 * apart, 5.0), (1.0, 0.01, 5.0)]).unwrap();
-        assert!((chance - 0.080_516).abs() < 1e-6, "{chance}");
-        assert_eq!(ratio_chance([(2.0, 0.1, 5.0), (2.0, 0.1, 5.0)]), Some(1.0));
-        assert_eq!(ratio_chance([(2.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), Some(0.0));
-        assert_eq!(ratio_chance([(0.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), None);
+    fn differences_of_logarithms() {
+        // Two errors of their difference apart: 8 degrees of freedom, as Simpson's rule adds up the density.
+        let side = |mean: f64| RunLogs { runs: 5, mean, pes: 1.0, products: [0.0, 0.0, 0.002] };
+        let of = |one, other| log_difference([one, other]).unwrap();
+        let far = of(side(3.0 + 0.01 * 8f64.sqrt()), side(3.0));
+        assert!((far.chance - 0.080_516).abs() < 1e-6, "{far:?}");
+        assert!((far.ratio.ln() - 0.01 * 8f64.sqrt()).abs() < 1e-12, "{far:?}");
+        assert!((of(side(3.0), side(3.0)).chance - 1.0).abs() < 1e-12);
+        let sure = |mean| RunLogs { products: [0.0; 3], ..side(mean) };
+        assert_eq!([of(sure(2.0), sure(2.1)).chance, of(sure(2.0), sure(2.0)).chance], [0.0, 1.0]);
+        // Other numbers of PEs: nothing tells what they change, or the runs of a side do.
+        let more = RunLogs { pes: 2.0, ..side(2.5) };
+        assert_eq!(log_difference([more, side(3.0)]), None);
+        let told = RunLogs { products: [4.0, -2.0, 1.001], ..side(3.0) };
+        let found = of(more, told);
+        assert!((found.ratio - 1.0).abs() < 1e-12 && found.chance > 0.99, "{found:?}");
+        assert_eq!(log_difference([RunLogs { runs: 2, ..more }, told]), None);
     }
 
     #[test]

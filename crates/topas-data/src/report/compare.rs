@@ -10,7 +10,8 @@ use super::order::TableOrder;
 use super::report_plan::{ReportPlan, TableSide};
 use super::table::{Label, ReportRow, ReportTable};
 use crate::measure::{
-    Measure, difference_error, median_ratio_chance, ratio_chance, sum_difference_error,
+    LogDifference, Measure, RunLogs, difference_error, log_difference, median_ratio_chance,
+    sum_difference_error,
 };
 use crate::question::{Fold, Question};
 use crate::run::{Detail, KeyPart, Run};
@@ -201,10 +202,8 @@ pub struct CompareSide {
     pub value: Option<f64>,
     /// Standard error of the value
     pub error: Option<f64>,
-    /// How many runs of equal weight would tell the mean as well: [`RunNoise::effective_runs`]
-    ///
-    /// [`RunNoise::effective_runs`]: crate::measure::RunNoise::effective_runs
-    pub effective_runs: f64,
+    /// The logarithms of the values of runs
+    pub logs: RunLogs,
     /// Quartiles of the values of runs
     pub quartiles: Option<[f64; 3]>,
 }
@@ -243,7 +242,7 @@ impl CompareSide {
             runs: sample.valued.runs,
             value,
             error,
-            effective_runs: noise.effective_runs(),
+            logs: noise.logs(),
             quartiles: sample.quartiles().map(|(quartiles, _)| quartiles),
         }
     }
@@ -332,17 +331,14 @@ impl CompareRow {
         row
     }
 
-    /// The chance that noise alone makes the ratio of the two means as far from 1 as theirs is:
-    /// [`ratio_chance`]. None if a side has no value, no error, or less than
-    /// [`LEAST_RUNS`] effective runs.
-    pub fn chance(&self) -> Option<f64> {
-        let side = |side: &CompareSide| match (side.value, side.error) {
-            (Some(value), Some(error)) if side.effective_runs >= LEAST_RUNS as f64 => {
-                Some((value, error, side.effective_runs))
-            }
-            _ => None,
-        };
-        ratio_chance([side(&self.sides[0])?, side(&self.sides[1])?])
+    /// How the values of the runs of both sides differ at the same number of PEs, each run counting once:
+    /// [`log_difference`]. None also if a side has less than [`LEAST_RUNS`] values above 0.
+    pub fn log_difference(&self) -> Option<LogDifference> {
+        let logs = self.sides.each_ref().map(|side| side.logs);
+        if logs.iter().any(|logs| logs.runs < LEAST_RUNS) {
+            return None;
+        }
+        log_difference(logs)
     }
 
     /// The chance that noise alone makes the ratio of the two medians as far from 1 as theirs is:
@@ -399,7 +395,7 @@ mod tests {
             runs,
             value: Some(value),
             error: Some(error),
-            effective_runs: runs as f64,
+            logs: RunLogs::default(),
             quartiles: None,
         }
     }
