@@ -1,5 +1,7 @@
 //! Where lines come from: files, directories, standard input.
 
+mod found;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,8 +18,10 @@ use topas_format::shown::Shown;
 
 use crate::engine::TemporaryError;
 use crate::feed::BLOCK;
-use crate::opened::{OpenDirectory, open_below, open_named};
+use crate::opened::{OpenDirectory, open_named};
 use crate::vouch::Vouch;
+pub use found::FoundFile;
+use found::{FileGone, ListedFile, names_below};
 
 /// One stream of log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,22 +57,13 @@ impl KeptInput {
     }
 }
 
-/// A file below a directory that was named. It is opened without following a link on the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundFile {
-    directory: Arc<Path>,
-    below: PathBuf,
-    /// Whether others could put it there
-    shared: bool,
-}
-
 impl Source {
     /// The path of a file, for its name and for messages: never to be opened by it.
     pub fn path(&self) -> Option<Cow<'_, Path>> {
         match self {
             Source::Stdin | Source::Kept(_) => None,
             Source::File(path) => Some(path.into()),
-            Source::Found(found) => Some(found.directory.join(&found.below).into()),
+            Source::Found(found) => Some(found.path().into()),
         }
     }
 
@@ -78,7 +73,7 @@ impl Source {
             Source::Stdin => None,
             Source::Kept(kept) => Some(kept.0.metadata()),
             Source::File(path) => Some(fs::metadata(path)),
-            Source::Found(found) => Some(fs::symlink_metadata(found.directory.join(&found.below))),
+            Source::Found(found) => Some(fs::symlink_metadata(found.path())),
         }
     }
 
@@ -105,7 +100,7 @@ impl Source {
         let (file, about) = match self {
             Source::Stdin => return Ok(None),
             Source::File(path) => open_named(path)?,
-            Source::Found(found) => open_below(&found.directory, &found.below)?,
+            Source::Found(found) => found.open()?,
             Source::Kept(kept) => {
                 let (file, about) = kept.open()?;
                 return Ok(Some(Opened { file, about, vouch: Vouch::All, found: false }));
@@ -173,6 +168,13 @@ impl SourceError {
             SourceError::Open { source, .. } | SourceError::Broken { source, .. } => source,
         }
     }
+
+    /// Whether it is a file that was listed, and was moved, removed or replaced before it was opened: its
+    /// lines may be in a file that is listed now.
+    pub fn is_gone(&self) -> bool {
+        let SourceError::Open { cause, .. } = self else { return false };
+        cause.get_ref().is_some_and(|cause| cause.is::<FileGone>())
+    }
 }
 
 impl fmt::Display for SourceError {
@@ -193,6 +195,11 @@ impl std::error::Error for SourceError {
         }
     }
 }
+
+/// How often directories are listed until no name in them changes meanwhile, and how often they are listed
+/// and read once more because a file was gone when it was to be opened. Whoever renames files without a
+/// pause never comes to an end.
+const LISTINGS: usize = 8;
 
 /// Directories below each other that are looked into.
 pub(crate) const DEPTH: usize = 16;
@@ -244,6 +251,8 @@ pub struct Inputs {
     pub passed: BTreeMap<PassedOver, (u64, PathBuf)>,
     /// What could not be looked into
     pub failed: Vec<SourceError>,
+    /// The names, if they can be looked up once more
+    pub names: Vec<PathBuf>,
 }
 
 impl Inputs {
@@ -251,7 +260,28 @@ impl Inputs {
     pub fn new(paths: &[PathBuf]) -> Self {
         let mut inputs = Inputs::default();
         paths.iter().for_each(|path| inputs.add(path));
+        if !inputs.sources.contains(&Source::Stdin) {
+            inputs.names = paths.to_vec();
+        }
         inputs
+    }
+
+    /// Reads the sources by `read`. If a file was gone when it was to be opened ([`SourceError::is_gone`]
+    /// of what `failed` tells), what the names stand for is listed and read once more, some times at most.
+    /// What is read twice has to count once, as lines of runs do.
+    pub fn read<T>(
+        &self,
+        mut read: impl FnMut(&Inputs) -> T,
+        failed: impl Fn(&T) -> &[SourceError],
+    ) -> T {
+        let mut done = read(self);
+        for _ in 1..LISTINGS {
+            if self.names.is_empty() || !failed(&done).iter().any(SourceError::is_gone) {
+                break;
+            }
+            done = read(&Inputs::new(&self.names));
+        }
+        done
     }
 
     /// Adds what a name stands for: `-` is standard input, a directory its regular files and
@@ -268,7 +298,7 @@ impl Inputs {
         }
         match fs::metadata(path) {
             Ok(about) if about.is_dir() => match OpenDirectory::named(path) {
-                Ok(open) => self.directory(Arc::from(path), PathBuf::new(), open),
+                Ok(open) => self.named_directory(path, open),
                 Err(cause) => self.failed(path, cause),
             },
             Ok(_) => self.sources.push(Source::File(path.to_owned())),
@@ -393,8 +423,26 @@ impl Inputs {
         }
     }
 
+    /// A directory that was named. It is listed once more if names in it were changed meanwhile: a file
+    /// that got the name of one that was passed already would be missed.
+    fn named_directory(&mut self, path: &Path, open: OpenDirectory) {
+        let (sources, failed) = (self.sources.len(), self.failed.len());
+        let (passed, directories) = (self.passed.clone(), self.directories);
+        for _ in 0..LISTINGS {
+            self.sources.truncate(sources);
+            self.failed.truncate(failed);
+            self.passed.clone_from(&passed);
+            self.directories = directories;
+            let before = names_below(&open);
+            self.directory(&Arc::from(path), PathBuf::new(), &open);
+            if before.is_subset(&names_below(&open)) {
+                break;
+            }
+        }
+    }
+
     /// The files of an open directory, in order of their names, and those below it.
-    fn directory(&mut self, root: Arc<Path>, below: PathBuf, open: OpenDirectory) {
+    fn directory(&mut self, root: &Arc<Path>, below: PathBuf, open: &OpenDirectory) {
         self.directories += 1;
         let entries = match open.entries() {
             Ok(entries) => entries,
@@ -404,7 +452,7 @@ impl Inputs {
         names.sort_unstable();
         for name in names {
             match fs::symlink_metadata(open.path().join(&name)) {
-                Ok(about) => self.entry(&root, &below, &open, &name, about),
+                Ok(about) => self.entry(root, &below, open, &name, about),
                 // Removed meanwhile.
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
                 Err(cause) => self.failed(&root.join(&below).join(name), cause),
@@ -427,7 +475,7 @@ impl Inputs {
                 return self.passed(PassedOver::Deep, root.join(below));
             }
             match open.inner(name) {
-                Ok(inner) => self.directory(Arc::clone(root), below, inner),
+                Ok(inner) => self.directory(root, below, &inner),
                 Err(cause) => self.failed(&root.join(below), cause),
             }
         } else if kind.is_symlink() {
@@ -442,6 +490,7 @@ impl Inputs {
                 directory: Arc::clone(root),
                 below,
                 shared,
+                listed: ListedFile::of(&about),
             }));
         }
     }

@@ -305,3 +305,115 @@ fn a_close_tells_how_far_it_is() {
         assert!(bytes.len() > 3 && bytes.is_sorted(), "{bytes:?}");
     }
 }
+
+/// A directory with a log of so many lines in each file, as a rotation has it: the newest has no number.
+fn rotated(files: usize, lines: usize) -> (tempfile::TempDir, u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = synthetic::Log::new(11);
+    for number in 0..files {
+        let text: Vec<u8> = (0..lines).flat_map(|_| log.line().to_vec()).collect();
+        fs::write(dir.path().join(rotated_name(number)), text).unwrap();
+    }
+    (dir, (files * lines) as u64)
+}
+
+fn rotated_name(number: usize) -> String {
+    if number == 0 { "run.log".to_owned() } else { format!("run.log.{number}") }
+}
+
+/// Renames all files to the next number, as `logrotate` does, and makes an empty one.
+fn rotate(dir: &Path, files: usize) {
+    for number in (0..files).rev() {
+        let _ = fs::rename(dir.join(rotated_name(number)), dir.join(rotated_name(number + 1)));
+    }
+    fs::write(dir.join("run.log"), "").unwrap();
+}
+
+/// The log lines of sources, and those that could not be read.
+fn lines_of(inputs: &Inputs) -> (u64, Vec<SourceError>) {
+    let (mut tally, mut lines, mut failed) = (Tally::default(), 0, Vec::new());
+    for source in &inputs.sources {
+        failed.extend(scan(source, &mut tally, |_, _| lines += 1, |_| ()).err());
+    }
+    (lines, failed)
+}
+
+#[test]
+fn a_file_that_is_renamed_before_it_is_opened_is_read_once() {
+    let (dir, lines) = rotated(5, 40);
+    let inputs = Inputs::new(&[dir.path().to_owned()]);
+    // The names of all are now those of others.
+    rotate(dir.path(), 5);
+    fs::write(dir.path().join("run.log"), GOOD).unwrap();
+    let (read, failed) = lines_of(&inputs);
+    assert!(failed.is_empty(), "{failed:?}");
+    assert_eq!(read, lines, "what was listed, and not what came later");
+}
+
+#[test]
+fn a_file_that_is_gone_is_told_and_its_successor_is_read_instead() {
+    let (dir, lines) = rotated(3, 40);
+    let inputs = Inputs::new(&[dir.path().to_owned()]);
+    let packed = zstd(&fs::read(dir.path().join("run.log.2")).unwrap());
+    fs::write(dir.path().join("run.log.2.zst"), packed).unwrap();
+    fs::remove_file(dir.path().join("run.log.2")).unwrap();
+    // A file of that name, perhaps with the number of the one that is gone.
+    fs::write(dir.path().join("run.log.2"), GOOD).unwrap();
+    let (read, failed) = lines_of(&inputs);
+    assert_eq!(read, lines - 40);
+    let [gone] = &failed[..] else { panic!("{failed:?}") };
+    assert!(gone.is_gone() && gone.to_string().ends_with("run.log.2"), "{gone:?}");
+    let mut times = 0;
+    let read = |inputs: &Inputs| {
+        times += 1;
+        lines_of(inputs)
+    };
+    let (read, failed) = inputs.read(read, |(_, failed)| failed);
+    assert_eq!((read, failed.len(), times), (lines + 1, 0, 2));
+}
+
+/// While files are renamed without a pause, no line is missed and none is read from two places.
+#[test]
+fn a_log_that_rotates_all_the_time_is_read_as_a_whole() {
+    const FILES: usize = 6;
+    let (dir, lines) = rotated(FILES, 20);
+    let end = std::sync::atomic::AtomicBool::new(false);
+    let is_ended = || end.load(std::sync::atomic::Ordering::Relaxed);
+    let rounds = std::thread::scope(|scope| {
+        let rotating = scope.spawn(|| {
+            let mut rounds = 0;
+            while !is_ended() {
+                rotate(dir.path(), FILES + 3);
+                // Empty ones go, and the names begin anew.
+                for number in 0..FILES + 4 {
+                    let path = dir.path().join(rotated_name(number));
+                    if fs::metadata(&path).is_ok_and(|about| about.len() == 0) {
+                        fs::remove_file(path).unwrap();
+                    }
+                }
+                let names = (0..FILES + 4).map(rotated_name);
+                let there = names.filter(|name| dir.path().join(name).exists());
+                for (number, name) in there.enumerate() {
+                    fs::rename(dir.path().join(name), dir.path().join(rotated_name(number)))
+                        .unwrap();
+                }
+                rounds += 1;
+                std::thread::sleep(Duration::from_millis(3));
+            }
+            rounds
+        });
+        let mut wrong = Vec::new();
+        for _ in 0..300 {
+            let inputs = Inputs::new(&[dir.path().to_owned()]);
+            let (read, failed) = inputs.read(lines_of, |(_, failed)| failed);
+            if read != lines || !failed.is_empty() {
+                wrong.push((read, failed));
+            }
+        }
+        end.store(true, std::sync::atomic::Ordering::Relaxed);
+        let rounds = rotating.join().unwrap();
+        assert!(wrong.is_empty(), "{} of 300 of {lines} lines: {wrong:?}", wrong.len());
+        rounds
+    });
+    assert!(rounds > 5, "renamed {rounds} times");
+}

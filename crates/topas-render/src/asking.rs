@@ -25,6 +25,9 @@ pub fn progress_words(place: AskProgress, files: usize) -> String {
 /// Why a source could not be read, and what to do.
 pub fn source_hint(error: &SourceError) -> (&io::Error, &'static str) {
     match error {
+        SourceError::Open { cause, .. } if error.is_gone() => {
+            (cause, "ask again; let files be renamed less often than they are read")
+        }
         SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
         SourceError::Broken { cause, .. } => {
             (cause, "copy the file again, or test it with its decompressor")

@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use clap::Args;
 use topas_config::{Conf, Environment};
@@ -74,7 +77,7 @@ pub fn store_failed(error: &StoreError) -> u8 {
 
 /// The database that the site shares; None if it names none. The Err is an exit code, and the reason
 /// has been said.
-pub fn shared_store(conf: &Conf) -> Result<Option<Box<dyn RemoteStore + Send>>, u8> {
+pub fn shared_store(conf: &Conf) -> Result<Option<Box<dyn RemoteStore>>, u8> {
     let url = conf.store();
     if url.is_empty() {
         return Ok(None);
@@ -105,7 +108,16 @@ pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> 
     // puts beside it. SQLite reports a file that cannot be made.
     let _ = fs::OpenOptions::new().write(true).create_new(true).mode(0o640).open(&path);
     let mut index = Index::open(&path).map_err(|error| store_failed(&error))?;
-    let report = ingest(args, &mut index, &log, remote.is_some());
+    if args.rebuild {
+        index.clear().map_err(|error| store_failed(&error))?;
+    }
+    let (report, delivered) = match &mut remote {
+        None => (ingest(args, &mut index, &log, false, |_| ()), None),
+        Some(remote) => {
+            let (report, delivered) = ingest_and_deliver(args, &mut index, &log, &mut **remote);
+            (report, Some((delivered, remote.name())))
+        }
+    };
     let report = report.map_err(|error| store_failed(&error))?;
     for error in &report.failed {
         let (cause, hint) = source_hint(error);
@@ -115,31 +127,63 @@ pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> 
         log.remark_inputs();
         say(&report);
     }
-    if let Some(remote) = &mut remote {
-        // What came is in the index, and is brought by the next call if it cannot be now.
-        let delivered = deliver(&mut index, &mut **remote).map_err(|error| store_failed(&error))?;
+    if let Some((delivered, name)) = delivered {
+        // What came is in the index, and is brought by the next call if it could not be now.
+        let Delivered { rows, batches } = delivered.map_err(|error| store_failed(&error))?;
         if !args.reading.quiet {
-            let Delivered { rows, batches } = delivered;
-            TOOL.say(&format!("{rows} rows of {batches} batches brought to {}", remote.name()));
+            TOOL.say(&format!("{rows} rows of {batches} batches brought to {name}"));
         }
     }
     let unreadable = report.failed.len() + log.inputs.failed.len();
     Ok(if unreadable > 0 { exit::FAILED } else { exit::OK })
 }
 
+/// Brings batches to the database while the next ones are made part of the index.
+fn ingest_and_deliver(
+    args: &IngestArgs,
+    index: &mut Index,
+    log: &ReportLog,
+    remote: &mut dyn RemoteStore,
+) -> (Result<IngestReport, StoreError>, Result<Delivered, StoreError>) {
+    let path = index.path().to_owned();
+    thread::scope(|scope| {
+        // Batches that are made part of the index while one is brought are brought together.
+        let (made, is_made) = sync_channel(1);
+        let delivery = scope.spawn(move || {
+            let mut index = Index::open(&path)?;
+            let mut all = Delivered::default();
+            let mut more = true;
+            while more {
+                more = is_made.recv().is_ok();
+                let Delivered { batches, rows } = deliver(&mut index, remote)?;
+                all.batches += batches;
+                all.rows += rows;
+            }
+            Ok(all)
+        });
+        let report = ingest(args, index, log, true, |_| {
+            // It is full if the delivery will look anyway, and closed if it failed.
+            let _ = made.try_send(());
+        });
+        drop(made);
+        let delivered = delivery.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (report, delivered)
+    })
+}
+
+/// Makes what came into the log part of the index; `made` is told the number of lines after each batch.
 fn ingest(
     args: &IngestArgs,
     index: &mut Index,
     log: &ReportLog,
     has_remote: bool,
+    mut made: impl FnMut(u64),
 ) -> Result<IngestReport, StoreError> {
-    if args.rebuild {
-        index.clear()?;
-    }
     let mut progress = Progress::new(TOOL, args.reading.quiet);
     let ingest = Ingest::new(index, args.batch, has_remote);
-    let done = ingest.run(&log.inputs.sources, |lines| {
+    let done = ingest.run_listed(&log.inputs, |lines| {
         progress.at(|| format!("{lines} lines read"));
+        made(lines);
     });
     progress.clear();
     done

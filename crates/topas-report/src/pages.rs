@@ -11,11 +11,11 @@ use topas_data::{
     AskAnswer, Capacity, CompareOrder, ComparePlan, CompareReport, CompareTable, LogReport, Month,
     Period, WeekPlan, clock,
 };
-use topas_mpi_data::{CenterProfiles, read_profiles_in};
+use topas_mpi_data::CenterProfiles;
 use topas_render::center::{Center, change_plan, parts, plans};
 use topas_render::period_words;
 use topas_render::week::period_name;
-use topas_terminal::{Progress, shown};
+use topas_terminal::shown;
 use topas_web::{CenterIndex, IndexEntry, center_index, center_page, names_in_page};
 
 use crate::mail::{available, calibration};
@@ -66,7 +66,7 @@ pub fn run(args: &PagesArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     let mut unreadable = log.inputs.failed.len();
     let mut runs = 0;
     for (at, of) in periods.iter().enumerate() {
-        let page = Page::read(*of, &log, env, conf, args.reading.quiet, at == 0)?;
+        let page = Page::read(*of, &log, env, conf, at == 0)?;
         unreadable += page.unreadable;
         runs += page.runs;
         if page.runs == 0 {
@@ -98,7 +98,6 @@ impl Page {
         log: &ReportLog,
         env: &Environment,
         conf: &Conf,
-        quiet: bool,
         is_first: bool,
     ) -> Result<Self, u8> {
         let wrong = |error: topas_data::PlanError| {
@@ -123,11 +122,7 @@ impl Page {
         };
         let mut profiles = CenterProfiles::default();
         if tally.profile > 0 {
-            let mut progress = Progress::new(TOOL, quiet);
-            let (read, _) = read_profiles_in(&log.inputs.sources, of, &mut |bytes| {
-                progress.at(|| format!("{} MB read for MPI profiles", bytes / 1_000_000));
-            });
-            progress.clear();
+            let read = log.profiles(of);
             read.profiles.iter().for_each(|profile| profiles.add(profile));
         }
         let capacity = Capacity::new(conf.capacity());

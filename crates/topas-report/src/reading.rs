@@ -10,6 +10,7 @@ use topas_data::{
     SourceError, ask, clock, parse_period, parse_size,
 };
 use topas_format::conf::List;
+use topas_mpi_data::{Profiles, read_profiles_in};
 use topas_render::asking::{ROOM_HINT, SIZE_HINT, progress_words, source_hint};
 use topas_render::{passed_over, skipped};
 use topas_terminal::Progress;
@@ -85,14 +86,33 @@ impl ReportLog {
         fold: impl Fn() -> F + Sync,
     ) -> Result<AskAnswer<F>, u8> {
         let mut progress = Progress::new(TOOL, self.quiet);
-        let sources = &self.inputs.sources;
-        let answer = ask(sources, question, fold, &self.resources, |place| {
-            progress.at(|| progress_words(place, sources.len()));
+        let asked = |inputs: &Inputs| {
+            let sources = &inputs.sources;
+            ask(sources, question, &fold, &self.resources, |place| {
+                progress.at(|| progress_words(place, sources.len()));
+            })
+        };
+        let answer = self.inputs.read(asked, |answer| match answer {
+            Ok(answer) => &answer.failed,
+            Err(_) => &[],
         });
         progress.clear();
         let answer = answer.map_err(|error| no_answer(&error))?;
         self.unreadable(&answer);
         Ok(answer)
+    }
+
+    /// The MPI profiles of a period.
+    pub fn profiles(&self, of: Period) -> Profiles {
+        let mut progress = Progress::new(TOOL, self.quiet);
+        let read = |inputs: &Inputs| {
+            read_profiles_in(&inputs.sources, of, &mut |bytes| {
+                progress.at(|| format!("{} MB read for MPI profiles", bytes / 1_000_000));
+            })
+        };
+        let (profiles, _) = self.inputs.read(read, |(_, failed)| failed);
+        progress.clear();
+        profiles
     }
 
     /// Says which sources could not be read: how many, and of those that were not even found.

@@ -9,7 +9,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use crate::error::StoreError;
-use crate::remote::RemoteStore;
+use crate::remote::{RemoteStore, Safe};
 use crate::schema::{Cell, CellKind, TABLES, Table};
 use crate::store::{Dialect, Store};
 
@@ -368,7 +368,7 @@ impl RemoteStore for ClickHouse {
         Ok(())
     }
 
-    fn put(&mut self, table: &Table, rows: &[Vec<Cell>]) -> Result<(), StoreError> {
+    fn put(&mut self, table: &Table, rows: &[Vec<Cell>], _: Safe) -> Result<(), StoreError> {
         let mut data = Vec::new();
         for row in rows {
             for (at, cell) in row.iter().enumerate() {

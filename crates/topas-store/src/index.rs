@@ -205,31 +205,29 @@ impl Index {
     }
 
     /// The rows of a table that a batch changed, so many at once; how many they are. They are read in one
-    /// pass, in the order in which the index has them.
+    /// pass, in the order in which the index has them, until `each` wants no more.
     pub(crate) fn changed_rows(
         &self,
         table: &Table,
         version: i64,
         portion: usize,
-        mut each: impl FnMut(&[Vec<Cell>]) -> Result<(), StoreError>,
+        mut each: impl FnMut(Vec<Vec<Cell>>) -> bool,
     ) -> Result<u64, StoreError> {
         let (columns, name) = (table.column_names(), table.name);
         let sql = format!("SELECT {columns} FROM {name} WHERE version = ?");
         let kinds: Vec<CellKind> = table.columns().map(|column| column.kind).collect();
         let mut statement = self.tried(self.connection.prepare_cached(&sql))?;
         let mut found = self.tried(statement.query([version]))?;
-        let (mut rows, mut number) = (Vec::with_capacity(portion), 0);
+        let (mut rows, mut number) = (Vec::new(), 0);
         while let Some(row) = self.tried(found.next())? {
             rows.push(self.tried(cells(row, 0, &kinds))?);
-            if rows.len() == portion {
-                number += rows.len() as u64;
-                each(&rows)?;
-                rows.clear();
+            number += 1;
+            if rows.len() == portion && !each(std::mem::take(&mut rows)) {
+                return Ok(number);
             }
         }
         if !rows.is_empty() {
-            number += rows.len() as u64;
-            each(&rows)?;
+            each(rows);
         }
         Ok(number)
     }

@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use topas_data::{
-    FileIdentity, FilePlace, FollowedLine, FollowedSource, LeftOut, LoggedLine, LoggedProfileLine,
-    RunDetails, Source, SourceError, join_lines,
+    FileIdentity, FilePlace, FollowedLine, FollowedSource, Inputs, LeftOut, LoggedLine,
+    LoggedProfileLine, RunDetails, Source, SourceError, join_lines,
 };
 
 use crate::error::StoreError;
@@ -133,6 +133,33 @@ impl<'i> Ingest<'i> {
         sources: &[Source],
         mut progress: impl FnMut(u64),
     ) -> Result<IngestReport, StoreError> {
+        self.report.failed = self.sources(sources, &mut progress)?;
+        Ok(self.report)
+    }
+
+    /// As [`Ingest::run`], of what names stand for: files that were moved meanwhile are listed and read once
+    /// more ([`Inputs::read`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Ingest::run`].
+    pub fn run_listed(
+        mut self,
+        inputs: &Inputs,
+        mut progress: impl FnMut(u64),
+    ) -> Result<IngestReport, StoreError> {
+        let read = |inputs: &Inputs| self.sources(&inputs.sources, &mut progress);
+        let failed = inputs.read(read, |failed| failed.as_deref().unwrap_or_default())?;
+        self.report.failed = failed;
+        Ok(self.report)
+    }
+
+    /// Reads what came into the sources: those that could not be read, or not to their end.
+    fn sources(
+        &mut self,
+        sources: &[Source],
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Vec<SourceError>, StoreError> {
         for source in sources {
             let mut problem = None;
             let known = |file| match self.index.place_of(file) {
@@ -150,14 +177,14 @@ impl<'i> Ingest<'i> {
                 Ok(None) => {}
                 Ok(Some(followed)) => {
                     self.report.sources += 1;
-                    self.read(followed, &mut progress)?;
+                    self.read(followed, progress)?;
                 }
                 Err(error) => self.report.failed.push(error),
             }
         }
         self.commit()?;
         progress(self.report.lines);
-        Ok(self.report)
+        Ok(std::mem::take(&mut self.report.failed))
     }
 
     fn read(

@@ -38,7 +38,7 @@ pub use question::{
     RunClass, RunFilter, RunPosition, SumsBy, SumsRow, class_samples, find_run, latest_runs,
     owners_of, profile_lines, sums_by, sums_of_all,
 };
-pub use remote::{Delivered, RemoteStore, deliver, remote_store};
+pub use remote::{Delivered, RemoteStore, Safe, deliver, remote_store};
 pub use schema::{Cell, CellKind, Column, TABLES, Table};
 pub use store::{Dialect, Store};
 pub use stored_run::{StoredRun, day_number, owner_of, shown_text, stored_text};

@@ -12,7 +12,7 @@ use crate::one_run::{RunRecord, record_fields};
 use crate::question::{Fold, Question};
 use crate::run::{Detail, Run};
 use crate::run_list::{FieldKeys, Place};
-use crate::source::Source;
+use crate::source::Inputs;
 
 /// All that the log says of these runs, by their names. Reads the log again.
 ///
@@ -20,10 +20,10 @@ use crate::source::Source;
 ///
 /// [`AskError`] as [`ask`] has it.
 pub fn week_runs(
-    sources: &[Source],
+    inputs: &Inputs,
     names: &[WeekRunName],
     resources: &Resources,
-    progress: impl FnMut(AskProgress),
+    mut progress: impl FnMut(AskProgress),
 ) -> Result<FxHashMap<WeekRunName, RunRecord>, AskError> {
     if names.is_empty() {
         return Ok(FxHashMap::default());
@@ -33,7 +33,12 @@ pub fn week_runs(
     let question = WantedLines { launches, fields: record_fields() };
     let keys = FieldKeys { skip: 0, fields: &question.fields };
     let fold = || WantedRuns { wanted: &wanted, keys, found: FxHashMap::default() };
-    Ok(ask(sources, &question, fold, resources, progress)?.fold.found)
+    let asked = |inputs: &Inputs| ask(&inputs.sources, &question, fold, resources, &mut progress);
+    let answer = inputs.read(asked, |answer| match answer {
+        Ok(answer) => &answer.failed,
+        Err(_) => &[],
+    });
+    Ok(answer?.fold.found)
 }
 
 /// The lines of some launches.

@@ -11,7 +11,7 @@ use topas_data::{
 };
 use topas_findings::{Rules, run_facts};
 use topas_format::civil::Date;
-use topas_mpi_data::{Calibration, LaunchTimes, MpiProfile, ProfileSum, read_profiles_in};
+use topas_mpi_data::{Calibration, LaunchTimes, MpiProfile, ProfileSum};
 use topas_render::asking::progress_words;
 use topas_render::week::{WeekFinding, WeekMail, period_name};
 use topas_terminal::Progress;
@@ -69,10 +69,10 @@ impl MailWeek {
         let mut times_before: HashMap<WeekUserId, LaunchTimes> = HashMap::new();
         let mut launches = Vec::new();
         if answer.tally.profile > 0 {
-            for profile in profiles(log, plan.before, quiet) {
+            for profile in log.profiles(plan.before).profiles {
                 times_before.entry(user_of(&profile)).or_default().add(&profile.total);
             }
-            launches = profiles(log, args.period, quiet);
+            launches = log.profiles(args.period).profiles;
         }
         let capacity = Capacity::new(conf.capacity());
         let known_before = Period {
@@ -212,10 +212,10 @@ impl MailWeek {
             }
         }
         let names: Vec<WeekRunName> = wanted.keys().copied().collect();
-        let sources = &log.inputs.sources;
+        let sources = log.inputs.sources.len();
         let mut progress = Progress::new(TOOL, args.reading.quiet);
-        let found = week_runs(sources, &names, &log.resources, |place| {
-            progress.at(|| progress_words(place, sources.len()));
+        let found = week_runs(&log.inputs, &names, &log.resources, |place| {
+            progress.at(|| progress_words(place, sources));
         });
         progress.clear();
         for (name, run) in found.map_err(|error| no_answer(&error))? {
@@ -248,16 +248,6 @@ fn uid_of(name: &[u8]) -> Option<u64> {
     use std::os::unix::ffi::OsStrExt;
     let account = Account::of_name(std::ffi::OsStr::from_bytes(name))?;
     Some(account.uid.into())
-}
-
-/// The profiles of the week.
-fn profiles(log: &ReportLog, period: Period, quiet: bool) -> Vec<MpiProfile> {
-    let mut progress = Progress::new(TOOL, quiet);
-    let (read, _) = read_profiles_in(&log.inputs.sources, period, &mut |bytes| {
-        progress.at(|| format!("{} MB read for MPI profiles", bytes / 1_000_000));
-    });
-    progress.clear();
-    read.profiles
 }
 
 /// The rules with those of the site; what is wrong with these is said.

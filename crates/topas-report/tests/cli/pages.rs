@@ -3,6 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use topas_testkit::numbers_below;
 
@@ -108,6 +111,49 @@ fn figures_are_those_of_the_log() {
     assert!(slower[4].starts_with("-5"), "by more than half: {slower:?}");
     let month = read(&center.path("www/2026-11.html"));
     assert!(month.contains("There are no runs before"), "{month}");
+}
+
+/// A file of the log moves to another directory and back all the time, as `olddir` of logrotate does. It is
+/// always there once, so each page tells all runs.
+#[test]
+fn pages_are_whole_while_files_of_the_log_move() {
+    let center = Center::new("");
+    fs::create_dir_all(center.path("logs/old")).unwrap();
+    for file in 0..4u8 {
+        let line = |number: u8| {
+            let id = format!("f{file}.{number}");
+            Line { day: 16 + number, id: &id, ..Line::default() }.text()
+        };
+        let text: String = (0..6).map(line).collect();
+        fs::write(center.path(&format!("logs/run.log.{file}")), text).unwrap();
+    }
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let moving = scope.spawn(|| {
+            let mut times = 0;
+            let [here, there] = ["logs/run.log.3", "logs/old/run.log.9"].map(|of| center.path(of));
+            while !ended.load(Ordering::Relaxed) {
+                fs::rename(&here, &there).unwrap();
+                thread::sleep(Duration::from_millis(2));
+                fs::rename(&there, &here).unwrap();
+                thread::sleep(Duration::from_millis(2));
+                times += 1;
+            }
+            times
+        });
+        let made = |_| {
+            let args = ["pages", "logs", "--out", "www", "--quiet", "--period", "2026-W47"];
+            let output = center.report(&args);
+            let page = read(&center.path("www/2026-W47.html"));
+            (output.status.code(), cells(&page, "summary", "analyzed runs"), stderr(&output))
+        };
+        let all: Vec<_> = (0..20).map(made).collect();
+        ended.store(true, Ordering::Relaxed);
+        assert!(moving.join().unwrap() > 20);
+        let whole = (Some(0), vec!["24".to_owned()], String::new());
+        let wrong: Vec<_> = all.iter().filter(|of| **of != whole).collect();
+        assert!(wrong.is_empty(), "{} of {}: {wrong:?}", wrong.len(), all.len());
+    });
 }
 
 /// The memory is for the rows that are shown, not for all combinations of users, programs, sizes
