@@ -1,6 +1,7 @@
 //! Event logs of MPI calls: what is in a file, and its events. Nothing that a file says of itself is
 //! believed; what cannot be read is counted.
 
+mod files;
 mod host_ticks;
 mod stream;
 
@@ -9,7 +10,7 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::fcntl::OFlag;
 use topas_data::{data_from, read_at_most};
@@ -20,6 +21,7 @@ use topas_trace::{
     MAGIC, checksum,
 };
 
+pub use files::{data_file_beside, trace_files};
 pub(crate) use host_ticks::HostTicks;
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
@@ -222,40 +224,6 @@ impl TraceProcess {
     pub fn tick_length(&self) -> f64 {
         self.ticks.length()
     }
-}
-
-/// The event logs in a directory, by name: the files `*.trace`.
-///
-/// # Errors
-///
-/// If the directory cannot be listed.
-pub fn trace_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|end| end == "trace") && path.is_file() {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// The user's data file beside an event log, which the same ranks wrote: `run.out` or `run` beside
-/// `run.HOST.trace`. None if there is none.
-pub fn data_file_beside(log: &Path) -> Option<PathBuf> {
-    let mut name = log.file_name()?.to_str()?.strip_suffix(".trace")?;
-    // The name of a host may have points.
-    while let Some((shorter, _)) = name.rsplit_once('.') {
-        name = shorter;
-        let found = [format!("{name}.out"), name.to_owned()];
-        let found =
-            found.into_iter().map(|name| log.with_file_name(name)).find(|path| path.is_file());
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
 }
 
 /// A log that was opened.
@@ -538,25 +506,6 @@ mod tests {
         assert_eq!(log.processes[0].routine(3), "routine 3");
         let thread = process.threads().next().expect("a thread");
         assert_eq!((thread.events, thread.blocks, thread.overwritten), (4, 2, 0));
-    }
-
-    #[test]
-    fn the_data_file_lies_beside_the_log() {
-        let dir = tempfile::tempdir().expect("a directory");
-        for name in ["run.out", "a.b", "c.out.d"] {
-            std::fs::write(dir.path().join(name), "").expect("written");
-        }
-        std::fs::create_dir(dir.path().join("d")).expect("made");
-        for (log, data) in [
-            ("run.node1.site.org.trace", Some("run.out")),
-            ("a.b.node1.trace", Some("a.b")),
-            ("d.node1.trace", None),
-            ("other.node1.trace", None),
-            ("run.node1", None),
-        ] {
-            let found = data_file_beside(&dir.path().join(log));
-            assert_eq!(found, data.map(|name| dir.path().join(name)), "{log}");
-        }
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Time lines of logs of which all is known.
 
-use std::path::PathBuf;
-
 use topas_trace::{
     BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, UNKNOWN_RANK,
     Writer, checksum,
@@ -522,16 +520,6 @@ fn a_rank_that_was_killed_was_in_a_call() {
     assert_eq!(timeline.ended, 1000 * MS, "the latest moment of the rank");
     assert_eq!(timeline.missing_ranks, 1);
     assert_eq!(timeline.notes, [], "of the barrier, a rank is missing");
-}
-
-#[test]
-fn logs_of_a_directory_are_found() {
-    let dir = tempfile::tempdir().expect("a directory");
-    for name in ["b.trace", "a.trace", "topas-mpi.out"] {
-        std::fs::write(dir.path().join(name), "").expect("written");
-    }
-    let found: Vec<PathBuf> = crate::trace_files(dir.path()).expect("listed");
-    assert_eq!(found, [dir.path().join("a.trace"), dir.path().join("b.trace")]);
 }
 
 /// Whatever a log says: times of a row add up to its length, and nothing ends with a panic.
