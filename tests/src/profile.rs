@@ -119,15 +119,21 @@ pub struct Places {
     pub out: PathBuf,
 }
 
+/// The event logs in a directory.
+pub fn event_logs(directory: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(directory).expect("a directory");
+    let paths = all.map(|entry| entry.expect("an entry").path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "trace")).collect()
+}
+
 /// The only event log in a directory.
 ///
 /// # Panics
 /// If there are none or several.
 pub fn event_log(directory: &Path) -> PathBuf {
-    let all = fs::read_dir(directory).expect("a directory");
-    let mut logs = all.map(|entry| entry.expect("an entry").path());
-    let log = logs.find(|path| path.extension().is_some_and(|end| end == "trace"));
-    log.unwrap_or_else(|| panic!("no log in {}", directory.display()))
+    let [log] = <[PathBuf; 1]>::try_from(event_logs(directory))
+        .unwrap_or_else(|all| panic!("not one log in {}: {all:?}", directory.display()));
+    log
 }
 
 impl Places {

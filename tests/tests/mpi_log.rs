@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, event_log, profiled};
+use topas_tests::profile::{Places, build, event_log, event_logs, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
@@ -225,8 +225,7 @@ fn a_full_disk_takes_events_and_nothing_else() {
             let said = profiled(mpi, &scratch, RANKS, &words, &places).good().err();
             assert_eq!(said.contains("event log not written to "), !under_ring, "{name}: {said}");
             let from = places.out.parent().expect("a directory");
-            let logs = fs::read_dir(from).expect("a directory").map(|entry| entry.unwrap().path());
-            for log in logs.filter(|path| path.extension().is_some_and(|end| end == "trace")) {
+            for log in event_logs(from) {
                 let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
                 let told = run(tool.arg("trace").arg("--events").arg(&log));
                 assert!(told.code() < 2, "{name} under {}: {}", mpi.name(), told.err());

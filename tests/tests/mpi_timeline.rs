@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use topas_tests::build::source;
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, profiled};
+use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 
@@ -28,11 +28,7 @@ fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
         "40",
     ];
     profiled(mpi, &scratch, RANKS, &words, &places).good();
-    let directory = fs::read_dir(places.out.parent().expect("a directory")).expect("a directory");
-    let log = directory
-        .map(|entry| entry.expect("an entry").path())
-        .find(|path| path.extension().is_some_and(|end| end == "trace"))
-        .expect("a log");
+    let log = event_log(places.out.parent().expect("a directory"));
     (scratch, places, log)
 }
 

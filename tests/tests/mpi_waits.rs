@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use topas_tests::mpi_installation::{Mpi, launched};
-use topas_tests::profile::{Places, build, library, profiled};
+use topas_tests::profile::{Places, build, event_logs, library, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 
@@ -286,10 +286,7 @@ fn event_logs_of_hosts_tell_how_far_apart_their_clocks_are() {
         let [program, notes] = [&program, &notes].map(|path| path.to_str().expect("path"));
         words.extend([program, "recv", notes, "20"]);
         profiled(mpi, &scratch, 2, &words, &places).good();
-        let entries = fs::read_dir(scratch.path()).expect("a directory");
-        let paths = entries.map(|entry| entry.expect("an entry").path());
-        let logs: Vec<PathBuf> =
-            paths.filter(|path| path.extension().is_some_and(|end| end == "trace")).collect();
+        let logs = event_logs(scratch.path());
         assert_eq!(logs.len(), 2, "one for each host: {logs:?}");
         for log in &logs {
             let bytes = fs::read(log).expect("event log");

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use serde_json::Value;
 use topas_tests::build::source;
 use topas_tests::mpi_installation::{Mpi, launched};
-use topas_tests::profile::{Places, build, profiled};
+use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 
@@ -242,14 +242,7 @@ fn an_event_log_tells_the_course_of_the_run() {
     let unknown = told["unknown"].as_array().expect("a list");
     assert!(unknown.iter().all(|one| one["fact"] != "slices"), "{told:#}");
     // The log alone stands for the run that wrote it.
-    let directory = places.out.parent().expect("a directory");
-    let entries = std::fs::read_dir(directory).expect("a list");
-    let logs: Vec<std::path::PathBuf> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|end| end == "trace"))
-        .collect();
-    assert_eq!(logs.len(), 1);
-    let by_log = why(&scratch, &[&logs[0]]);
+    let by_log = why(&scratch, &[&event_log(places.out.parent().expect("a directory"))]);
     assert_eq!(by_log["findings"], told["findings"], "{by_log:#}");
     // Without the log that is what is not known.
     let told = why(&scratch, &[&places.out]);

@@ -29,7 +29,7 @@ use crate::group::Groups;
 use crate::mpi_times::{LaunchProfiles, PROFILE_BYTES};
 use crate::question::{Fold, Question};
 use crate::run::{Detail, Run};
-use crate::source::{Source, SourceError};
+use crate::source::{Inputs, Source, SourceError};
 use crate::tally::Tally;
 
 /// What may be used to find an answer. It is the same whatever this is.
@@ -187,6 +187,23 @@ pub fn ask<Q: Question, F: Fold>(
     let of = sources.iter().map(Source::len).sum();
     let work = AskWork { reading: SharedReading::new(sources), of, question, resources };
     work.answer(fold, progress)
+}
+
+/// As [`ask`], of what names stand for: files that were moved meanwhile are listed and read once more
+/// ([`Inputs::read`]).
+///
+/// # Errors
+///
+/// As [`ask`].
+pub fn ask_inputs<Q: Question, F: Fold>(
+    inputs: &Inputs,
+    question: &Q,
+    fold: impl Fn() -> F + Sync,
+    resources: &Resources,
+    mut progress: impl FnMut(AskProgress),
+) -> Result<AskAnswer<F>, AskError> {
+    let asked = |inputs: &Inputs| ask(&inputs.sources, question, &fold, resources, &mut progress);
+    inputs.read(asked, |answer| answer.as_ref().map_or(&[], |answer| &answer.failed))
 }
 
 /// As [`ask`], of any reader of plain or compressed lines; `source` is what messages call it.

@@ -71,7 +71,7 @@ pub use block::MAX_LINE_READ;
 pub use deliver::{LineWriter, append, deliver};
 pub use engine::{
     AskAnswer, AskError, AskProgress, JoinedRun, MEMORY, Resources, TemporaryError, ask,
-    ask_reader, join_lines,
+    ask_inputs, ask_reader, join_lines,
 };
 pub use feed::BLOCK;
 pub use field::parse_size;

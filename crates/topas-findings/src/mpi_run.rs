@@ -1,5 +1,7 @@
 //! Facts of a profile of MPI calls: how much of the time is in MPI, for what, and for whom ranks wait.
 
+use std::collections::BTreeMap;
+
 use topas_mpi_data::{
     Blame, MessageClass, MpiObjectKind, MpiProfile, MpiRank, RoutineAmount, RoutineCalls,
     RoutineWaits, WaitSums, Waiting, outside_of_rank,
@@ -144,7 +146,7 @@ fn processors(profile: &MpiProfile, facts: &mut FactValues) {
 
 /// The communicator, the window and the file that most of the time is in.
 fn objects(profile: &MpiProfile, facts: &mut FactValues) {
-    let mut times = std::collections::BTreeMap::<(MpiObjectKind, &str), u128>::new();
+    let mut times = BTreeMap::<(MpiObjectKind, &str), u128>::new();
     for rank in &profile.ranks {
         for of in &rank.sums.communicators {
             *times.entry((of.kind, &of.name)).or_default() += of.time;
@@ -198,30 +200,27 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
         facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
         culprit(profile, names, blame, facts);
     }
-    let outside = |rank: u32| {
-        let receiver = profile.ranks.iter().find(|known| known.rank == rank);
-        receiver.map(|known| outside_of_rank(&known.sums))
-    };
-    facts.number("latercv_queued", 100.0 * queued(&receiver_waits(profile), outside));
+    let waits = blamed_waits(profile, |of| of.late_receiver);
+    facts.number("latercv_queued", 100.0 * queued(&waits, |rank| outside_of(profile, rank)));
     facts.number("lateunk_share", 100.0 * all.unknown() as f64 / sums.wall as f64);
 }
 
-/// That a rank waited for a late receiver; times in ns.
-struct ReceiverWait {
-    receiver: u32,
+/// That a rank waited for another; times in ns.
+struct BlamedWait {
+    blamed: u32,
     time: u128,
     /// The time of the rank that waited outside of MPI
     outside: u128,
 }
 
-/// The waits of all ranks for late receivers.
-fn receiver_waits(profile: &MpiProfile) -> Vec<ReceiverWait> {
+/// The waits of a kind, of all ranks.
+fn blamed_waits(profile: &MpiProfile, of: fn(&Blame) -> Waiting) -> Vec<BlamedWait> {
     let of_rank = |rank: &MpiRank| {
         let outside = outside_of_rank(&rank.sums);
-        let blamed = rank.sums.waits.blamed.iter();
-        let waits = blamed.map(move |(receiver, blame)| ReceiverWait {
-            receiver: *receiver,
-            time: blame.late_receiver.time,
+        let all = rank.sums.waits.blamed.iter();
+        let waits = all.map(|(blamed, blame)| BlamedWait {
+            blamed: *blamed,
+            time: of(blame).time,
             outside,
         });
         waits.collect::<Vec<_>>()
@@ -229,21 +228,33 @@ fn receiver_waits(profile: &MpiProfile) -> Vec<ReceiverWait> {
     profile.ranks.iter().flat_map(of_rank).collect()
 }
 
+/// The time for which others waited for each rank.
+fn by_blamed(waits: &[BlamedWait]) -> BTreeMap<u32, u128> {
+    let mut times = BTreeMap::new();
+    for wait in waits {
+        *times.entry(wait.blamed).or_default() += wait.time;
+    }
+    times
+}
+
+/// The time outside of MPI of a rank that left a record.
+fn outside_of(profile: &MpiProfile, rank: u32) -> Option<u128> {
+    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
+    Some(outside_of_rank(&known.sums))
+}
+
 /// The share of the waits for late receivers in which the receiver was in other calls of MPI, at least: what
 /// is left of the waits for the rank that most of them are for, if each is shortened by the time that this
 /// rank was outside of MPI longer than the one that waited. 0 if there is no such rank.
-fn queued(waits: &[ReceiverWait], outside: impl Fn(u32) -> Option<u128>) -> f64 {
-    let mut receivers = std::collections::BTreeMap::<u32, u128>::new();
-    for wait in waits {
-        *receivers.entry(wait.receiver).or_default() += wait.time;
-    }
+fn queued(waits: &[BlamedWait], outside: impl Fn(u32) -> Option<u128>) -> f64 {
+    let receivers = by_blamed(waits);
     let all: u128 = receivers.values().sum();
     let most = receivers.iter().max_by_key(|(_, time)| **time);
     let Some((receiver, _)) = most.filter(|(_, time)| **time as f64 >= MOST * all as f64) else {
         return 0.0;
     };
     let Some(own) = outside(*receiver).filter(|_| all > 0) else { return 0.0 };
-    let of_it = waits.iter().filter(|wait| wait.receiver == *receiver);
+    let of_it = waits.iter().filter(|wait| wait.blamed == *receiver);
     let left = of_it.map(|wait| wait.time.saturating_sub(own.saturating_sub(wait.outside)));
     left.sum::<u128>() as f64 / all as f64
 }
@@ -255,12 +266,7 @@ fn culprit(
     of: fn(&Blame) -> Waiting,
     facts: &mut FactValues,
 ) {
-    let mut blamed = std::collections::BTreeMap::<u32, u128>::new();
-    for rank in &profile.ranks {
-        for (peer, blame) in &rank.sums.waits.blamed {
-            *blamed.entry(*peer).or_default() += of(blame).time;
-        }
-    }
+    let blamed = by_blamed(&blamed_waits(profile, of));
     let all: u128 = blamed.values().sum();
     let Some((rank, time)) = blamed.iter().max_by_key(|(_, time)| **time) else { return };
     if all == 0 {
@@ -274,14 +280,12 @@ fn culprit(
     }
     facts.text(names.who, format!("rank {rank}"));
     facts.number(names.who_share, 100.0 * share);
-    let outside = |own: bool| {
-        let these = profile.ranks.iter().filter(move |known| (known.rank == *rank) == own);
-        these.map(|known| outside_of_rank(&known.sums) as f64 / 1e9)
-    };
-    let others = outside(false).count();
-    if let (Some(own), true) = (outside(true).next(), others > 0) {
-        facts.number(names.own, own);
-        facts.number(names.others, outside(false).sum::<f64>() / others as f64);
+    let others = profile.ranks.iter().filter(|known| known.rank != *rank);
+    let others: Vec<u128> = others.map(|known| outside_of_rank(&known.sums)).collect();
+    if let (Some(own), false) = (outside_of(profile, *rank), others.is_empty()) {
+        facts.number(names.own, own as f64 / 1e9);
+        let mean = others.iter().sum::<u128>() as f64 / 1e9 / others.len() as f64;
+        facts.number(names.others, mean);
     }
 }
 
@@ -429,9 +433,9 @@ fn balance(profile: &MpiProfile, facts: &mut FactValues) {
 mod tests {
     use super::*;
 
-    fn waits(of: &[(u32, u128, u128)]) -> Vec<ReceiverWait> {
-        let one = |(receiver, time, outside): &(u32, u128, u128)| ReceiverWait {
-            receiver: *receiver,
+    fn waits(of: &[(u32, u128, u128)]) -> Vec<BlamedWait> {
+        let one = |(blamed, time, outside): &(u32, u128, u128)| BlamedWait {
+            blamed: *blamed,
             time: *time,
             outside: *outside,
         };

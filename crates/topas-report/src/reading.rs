@@ -7,7 +7,7 @@ use clap::Args;
 use topas_config::{Conf, Environment, Paths};
 use topas_data::{
     AskAnswer, AskError, Fold, Inputs, OwnLines, Period, PeriodError, Question, Resources,
-    SourceError, ask, clock, parse_period, parse_size,
+    SourceError, ask_inputs, clock, parse_period, parse_size,
 };
 use topas_format::conf::List;
 use topas_mpi_data::{Profiles, read_profiles_in};
@@ -86,15 +86,9 @@ impl ReportLog {
         fold: impl Fn() -> F + Sync,
     ) -> Result<AskAnswer<F>, u8> {
         let mut progress = Progress::new(TOOL, self.quiet);
-        let asked = |inputs: &Inputs| {
-            let sources = &inputs.sources;
-            ask(sources, question, &fold, &self.resources, |place| {
-                progress.at(|| progress_words(place, sources.len()));
-            })
-        };
-        let answer = self.inputs.read(asked, |answer| match answer {
-            Ok(answer) => &answer.failed,
-            Err(_) => &[],
+        let sources = self.inputs.sources.len();
+        let answer = ask_inputs(&self.inputs, question, fold, &self.resources, |place| {
+            progress.at(|| progress_words(place, sources));
         });
         progress.clear();
         let answer = answer.map_err(|error| no_answer(&error))?;

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use topas_format::line::{Extras, Line};
 
 use super::WeekRunName;
-use crate::engine::{AskError, AskProgress, Resources, ask, launch_key};
+use crate::engine::{AskError, AskProgress, Resources, ask_inputs, launch_key};
 use crate::field::Field;
 use crate::first_extras::claim;
 use crate::key_parts;
@@ -23,7 +23,7 @@ pub fn week_runs(
     inputs: &Inputs,
     names: &[WeekRunName],
     resources: &Resources,
-    mut progress: impl FnMut(AskProgress),
+    progress: impl FnMut(AskProgress),
 ) -> Result<FxHashMap<WeekRunName, RunRecord>, AskError> {
     if names.is_empty() {
         return Ok(FxHashMap::default());
@@ -33,12 +33,7 @@ pub fn week_runs(
     let question = WantedLines { launches, fields: record_fields() };
     let keys = FieldKeys { skip: 0, fields: &question.fields };
     let fold = || WantedRuns { wanted: &wanted, keys, found: FxHashMap::default() };
-    let asked = |inputs: &Inputs| ask(&inputs.sources, &question, fold, resources, &mut progress);
-    let answer = inputs.read(asked, |answer| match answer {
-        Ok(answer) => &answer.failed,
-        Err(_) => &[],
-    });
-    Ok(answer?.fold.found)
+    Ok(ask_inputs(inputs, &question, fold, resources, progress)?.fold.found)
 }
 
 /// The lines of some launches.
