@@ -18,7 +18,7 @@ use crate::source::Inputs;
 ///
 /// # Errors
 ///
-/// [`AskError`] as [`ask`] has it.
+/// [`AskError`] as [`ask_inputs`] has it.
 pub fn week_runs(
     inputs: &Inputs,
     names: &[WeekRunName],
