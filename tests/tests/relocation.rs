@@ -24,8 +24,11 @@ fn moved(scratch: &Scratch, name: &str) -> PathBuf {
     let to = scratch.path().join(name);
     assert!(to.as_os_str().len() <= prefix().as_os_str().len(), "the slots are for the old path");
     run(command("cp").arg("-a").arg(prefix()).arg(&to)).good();
-    fs::copy(to.join("share/doc/topas/examples/topas.conf"), to.join("etc/topas/topas.conf"))
-        .expect("topas.conf");
+    // As after an upgrade, too, which leaves the sample beside a topas.conf that was changed.
+    for name in ["topas.conf", "topas.conf.new"] {
+        let sample = to.join("share/doc/topas/examples/topas.conf");
+        fs::copy(sample, to.join("etc/topas").join(name)).expect(name);
+    }
     let logs = to.join("var/log/topas");
     fs::remove_dir_all(&logs).expect("logs of other tests");
     to

@@ -19,12 +19,14 @@ use topas_config::Paths;
 use crate::slot::{Slot, SlotKind};
 
 /// Directories and files of texts that hold the prefix, below the prefix.
-const TEXTS: [&str; 5] = [
+const TEXTS: [&str; 6] = [
     "lib/topas/pkgconfig",
     "share/modulefiles/topas",
     "share/topas/profile.d",
     "share/doc/topas/examples",
     "etc/topas/topas.conf",
+    // The sample of a newer version, beside a topas.conf that the site has changed.
+    "etc/topas/topas.conf.new",
 ];
 
 /// The sample of topas.conf as it was installed.

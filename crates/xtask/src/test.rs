@@ -3,10 +3,11 @@
 mod executables;
 mod outcome;
 
+use std::env::consts::ARCH;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -16,7 +17,7 @@ use crate::needs;
 use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::pictures;
-use crate::process::{cargo, root, run, target_dir};
+use crate::process::{cargo, root, run, shown, target_dir};
 use crate::symcheck::Size;
 use crate::wheels;
 use crate::{release, site};
@@ -133,6 +134,8 @@ impl TestOptions {
 struct TestSteps {
     /// What each took.
     took: Vec<(String, Duration)>,
+    /// The same of those that ran beside the tests.
+    took_beside: Vec<(String, Duration)>,
     /// Those that failed.
     failed: Vec<String>,
     executables: Vec<TestExecutableRun>,
@@ -154,7 +157,11 @@ pub fn test(options: &TestOptions) -> Result<()> {
     steps.took.push(("packages".into(), begun.elapsed()));
     let builds = Builds::of_this_directory();
     if !options.only {
-        check_sources(&mut steps, builds);
+        steps.call("format", cargo().args(["fmt", "--all", "--check"]));
+        steps.step("object", || {
+            let conf = Path::new(object::USUAL_CONF);
+            object::build(&Machine::HERE, &object::built_for(ARCH), conf, Size::Held).map(drop)
+        });
     }
     let mut built = Vec::new();
     if !options.only || !options.sets().is_empty() {
@@ -188,9 +195,14 @@ pub fn test(options: &TestOptions) -> Result<()> {
         tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     };
     let mut runs = Vec::new();
+    let mut beside = TestSteps::default();
     steps.step("tests", || {
         let selection = TestSelection { sets: &options.sets(), only: options.only };
-        runs = executables::run(built, selection, &variables);
+        runs = executables::run(built, selection, &variables, || {
+            if !options.only {
+                check_sources(&mut beside, builds);
+            }
+        });
         let failed: Vec<_> = runs.iter().filter(|run| run.failed).map(|run| &*run.source).collect();
         if !failed.is_empty() {
             bail!("failed: {}", failed.join(", "));
@@ -198,6 +210,8 @@ pub fn test(options: &TestOptions) -> Result<()> {
         Ok(())
     });
     steps.executables = runs;
+    steps.took_beside = beside.took;
+    steps.failed.extend(beside.failed);
     if !options.only {
         steps.call(
             "examples of the documentation",
@@ -231,7 +245,18 @@ impl Builds {
     /// Cargo. What a build writes down for the next one takes a sixth of its processor time: a first
     /// build, which may be the only one, leaves it out.
     fn cargo(self) -> Command {
-        let mut cargo = cargo();
+        self.set(cargo())
+    }
+
+    /// Cargo in what other processes leave of the processors, and a little more.
+    fn nice_cargo(self) -> Command {
+        let cargo = cargo();
+        let mut nice = Command::new("nice");
+        nice.args(["-n", "10"]).arg(cargo.get_program()).current_dir(root());
+        self.set(nice)
+    }
+
+    fn set(self, mut cargo: Command) -> Command {
         if self.first {
             cargo.env("CARGO_INCREMENTAL", "0");
         }
@@ -239,29 +264,20 @@ impl Builds {
     }
 }
 
-/// All that is known before the first test runs.
+/// What the compilers say of the sources without building them. Tests wait for launchers, files and
+/// locks for a part of their time, which is enough for this.
 fn check_sources(steps: &mut TestSteps, builds: Builds) {
-    steps.call("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
-    steps.call("lints", builds.cargo().arg("clippy").args(strict));
-    steps.call(
-        "documentation",
-        builds
-            .cargo()
-            .args(["doc", "--workspace", "--no-deps", "--quiet"])
-            .env("RUSTDOCFLAGS", "--deny warnings"),
-    );
+    steps.call_quietly("lints", builds.nice_cargo().arg("clippy").args(strict));
+    let mut documentation = builds.nice_cargo();
+    documentation.args(["doc", "--workspace", "--no-deps", "--quiet"]);
+    steps.call_quietly("documentation", documentation.env("RUSTDOCFLAGS", "--deny warnings"));
     // Built only, so that they do not fall behind what they fuzz; with the libraries of the rest.
+    let mut fuzz_targets = builds.nice_cargo();
     let manifest = root().join("tests/fuzz/Cargo.toml");
-    let check = ["check", "--quiet", "--manifest-path"];
-    let mut fuzz_targets = builds.cargo();
-    fuzz_targets.args(check).arg(manifest).env("CARGO_TARGET_DIR", target_dir());
-    steps.call("fuzz targets", fuzz_targets.env("CARGO_PROFILE_DEV_DEBUG", "false"));
-    steps.step("object", || {
-        let conf = Path::new(object::USUAL_CONF);
-        object::build(&Machine::HERE, &object::built_for(std::env::consts::ARCH), conf, Size::Held)
-            .map(drop)
-    });
+    fuzz_targets.args(["check", "--quiet", "--manifest-path"]).arg(manifest);
+    fuzz_targets.env("CARGO_TARGET_DIR", target_dir()).env("CARGO_PROFILE_DEV_DEBUG", "false");
+    steps.call_quietly("fuzz targets", &mut fuzz_targets);
 }
 
 /// Gets what the sets need: the directories of MPIs and of CMakes, where options ask for them.
@@ -353,6 +369,25 @@ impl TestSteps {
         self.step(name, || run(command));
     }
 
+    /// A step that is one command and runs beside others: what the command says is kept together.
+    fn call_quietly(&mut self, name: &str, command: &mut Command) {
+        let begun = Instant::now();
+        let line = shown(command);
+        let (said, succeeded) = match command.stdin(Stdio::null()).output() {
+            Ok(out) => ([out.stdout, out.stderr].concat(), out.status.success()),
+            Err(error) => (format!("cannot run: {error}\n").into_bytes(), false),
+        };
+        let said = String::from_utf8_lossy(&said);
+        let took = seconds(begun.elapsed());
+        if succeeded {
+            println!("== {name}, beside the tests: {took}\n{said}");
+        } else {
+            println!("== {name}, beside the tests: FAILED, {took}: {line}\n{said}");
+            self.failed.push(name.into());
+        }
+        self.took.push((name.into(), begun.elapsed()));
+    }
+
     /// Tells where the time went and what came out; an error if not all is well.
     /// `others` are the options that would have added sets.
     fn finish(mut self, took: Duration, others: &[String]) -> Result<()> {
@@ -361,6 +396,9 @@ impl TestSteps {
             println!("{:>10}  {name}", seconds(*took));
         }
         println!("{:>10}  all", seconds(took));
+        for (name, took) in &self.took_beside {
+            println!("{:>10}  {name}, beside the tests", seconds(*took));
+        }
         self.executables.sort_by_key(|run| std::cmp::Reverse(run.took));
         println!("\nslowest test executables, and processor time of each with its children:");
         for run in self.executables.iter().take(SLOWEST) {

@@ -125,11 +125,15 @@ pub struct TestSelection<'a> {
     pub only: bool,
 }
 
-/// Runs the tests that are selected. What `prepare` adds to their commands are variables.
+/// Runs the tests that are selected. What `prepare` adds to their commands are variables. `beside` is
+/// called when the tests of the crates have ended and the installation is there: what comes then
+/// seldom needs Cargo, which lets one build at a time into its directory. The tests that run by
+/// themselves begin when `beside` has ended.
 pub fn run(
     executables: Vec<TestExecutable>,
     selection: TestSelection,
     prepare: &(dyn Fn(&mut Command) + Sync),
+    beside: impl FnOnce() + Send,
 ) -> Vec<TestExecutableRun> {
     let number = executables.len();
     let place = |of: &TestExecutable, list: &[&str]| list.iter().position(|one| *one == of.source);
@@ -139,10 +143,10 @@ pub fn run(
     let (before, after): (Vec<_>, Vec<_>) =
         rest.into_iter().partition(|e| e.source == FIRST || e.source.starts_with(CRATES));
     let runs = Mutex::new(Vec::new());
-    for (threads, part) in [(AT_ONCE, before), (AT_ONCE, after), (1, alone)] {
+    let run_all = |at_once, part: Vec<TestExecutable>| {
         let waiting = Mutex::new(VecDeque::from(part));
         thread::scope(|scope| {
-            for _ in 0..threads {
+            for _ in 0..at_once {
                 scope.spawn(|| {
                     let next = || waiting.lock().ok().and_then(|mut list| list.pop_front());
                     while let Some(executable) = next() {
@@ -154,7 +158,13 @@ pub fn run(
                 });
             }
         });
-    }
+    };
+    run_all(AT_ONCE, before);
+    thread::scope(|scope| {
+        scope.spawn(beside);
+        run_all(AT_ONCE, after);
+    });
+    run_all(1, alone);
     runs.into_inner().unwrap_or_default()
 }
 
@@ -302,10 +312,13 @@ mod tests {
                 package: dir.path().to_owned(),
             };
             let selection = TestSelection { sets: &[option], only };
-            let runs = run(vec![executable], selection, &|tests| {
+            let mut beside = false;
+            let prepare = |tests: &mut Command| {
                 tests.env("WORD", "x");
-            });
+            };
+            let runs = run(vec![executable], selection, &prepare, || beside = true);
             assert_eq!((runs.len(), &runs[0].count), (1, &count), "{option} {only}");
+            assert!(beside);
             assert_eq!((runs[0].failed, runs[0].processor.is_some()), (count.failed > 0, true));
         }
     }
