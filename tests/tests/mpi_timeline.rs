@@ -51,6 +51,12 @@ fn class(page: &str, name: &str) -> f64 {
     rows.map(seconds).sum()
 }
 
+/// What the script of a page has to know.
+fn facts(page: &str) -> Value {
+    let text = page.split_once("id=\"facts\" type=\"application/json\">").expect("facts").1;
+    serde_json::from_str(text.split_once("</script>").expect("an end").0).expect("JSON")
+}
+
 /// The sum of a column of the routines with their waits.
 fn measured(csv: &str, name: &str) -> f64 {
     let mut lines = csv.lines();
@@ -129,10 +135,6 @@ fn call_paths_have_their_names_from_the_profile_beside_the_log() {
     for mpi in Mpi::installed("call_paths_have_their_names_from_the_profile_beside_the_log") {
         let (scratch, places, log) = logged(mpi);
         let events = tool(&scratch, "topas-mpi", &["trace", "--events"], &log);
-        let facts = |page: &str| -> Value {
-            let text = page.split_once("id=\"facts\" type=\"application/json\">").expect("facts").1;
-            serde_json::from_str(text.split_once("</script>").expect("an end").0).expect("JSON")
-        };
         let page = tool(&scratch, "topasview", &["--timeline"], &log);
         let place = page.split_once("They wait for it in ").expect("a place").1;
         let place = place.split(". ").next().expect("a sentence");
@@ -156,6 +158,48 @@ fn call_paths_have_their_names_from_the_profile_beside_the_log() {
         fs::remove_file(&places.out).expect("the profile");
         let told = facts(&tool(&scratch, "topasview", &["--timeline"], &log));
         assert_eq!(told["pathWords"].as_array().map(Vec::len), Some(0), "{}", mpi.name());
+    }
+}
+
+/// Names stand in the log where they were given, and are taken for nothing else.
+#[test]
+fn communicators_have_the_names_that_the_program_gave_them() {
+    let in_c = [Some("first"), Some("rows, <columns> and what"), Some("third and last"), None];
+    let in_fortran = [Some("of Fortran"), None];
+    for mpi in Mpi::installed("communicators_have_the_names_that_the_program_gave_them") {
+        for (compiler, program, names) in [
+            ("mpicc", "timeline/named.c", &in_c[..]),
+            ("mpif90", "timeline/named.f90", &in_fortran[..]),
+        ] {
+            let scratch = Scratch::new();
+            let places = Places::new(&scratch);
+            let exe = scratch.path().join("named");
+            build(mpi, compiler, &[program], &["-O1"], &exe);
+            let exe = exe.to_str().expect("a path");
+            let words = ["TOPAS_MPI_LOG=yes", "TOPAS_MPI_WAITS=yes", exe];
+            profiled(mpi, &scratch, RANKS, &words, &places).good();
+            let log = event_log(places.out.parent().expect("a directory"));
+            let events = tool(&scratch, "topas-mpi", &["trace", "--events"], &log);
+            let events: Vec<Vec<&str>> =
+                events.lines().map(|event| event.split(',').collect()).collect();
+            let told = facts(&tool(&scratch, "topasview", &["--timeline"], &log));
+            let what = format!("{program} under {}", mpi.name());
+            for (place, name) in names.iter().enumerate() {
+                let bytes = (8 * (place + 1)).to_string();
+                let is_own = |event: &&Vec<&str>| event[2] == "MPI_Allreduce" && event[8] == bytes;
+                let own: Vec<_> = events.iter().filter(is_own).collect();
+                assert_eq!(own.len(), RANKS as usize, "{what}");
+                for event in own {
+                    assert_eq!(told["communicators"][event[10]].as_str(), *name, "{what}");
+                }
+            }
+            let named: Vec<_> = events.iter().filter(|e| e[2] == "MPI_Comm_set_name").collect();
+            let calls = if compiler == "mpicc" { 4 } else { 1 };
+            assert_eq!(named.len(), calls * RANKS as usize, "{what}");
+            for event in named {
+                assert_eq!((event[8], event[9], event[11]), ("0", "0", "0"), "{what}: {event:?}");
+            }
+        }
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Timeline<'l> {
     pub notes: Vec<TimelineNote>,
     /// Notes of shorter waits are not kept, in ns; 0 if all are
     pub least_wait: u64,
+    /// Names that the program gave to communicators, by their numbers; the latest that was read
+    pub communicators: BTreeMap<u64, Vec<u8>>,
     /// States that the program names, by row and begin
     pub states: Vec<NamedState>,
     /// What the states of each name have together
@@ -80,6 +82,9 @@ pub struct Timeline<'l> {
     pub slice_calls: u32,
 }
 
+/// Most communicators whose names are kept.
+const MOST_COMMUNICATORS: usize = 65_536;
+
 /// A routine of a process.
 #[derive(Clone, Copy)]
 struct RoutineRole {
@@ -87,6 +92,8 @@ struct RoutineRole {
     class: TimeClass,
     /// Whether its calls may begin or end states that the program names
     names_states: bool,
+    /// Whether its calls give names to communicators
+    names_communicators: bool,
 }
 
 /// The processes of the newest launch, or of the one with this id, and how many launches there are.
@@ -163,6 +170,7 @@ impl<'l> Timeline<'l> {
             world_calls: BTreeMap::new(),
             notes: Notes::default(),
             states: NamedStates::default(),
+            communicators: BTreeMap::new(),
             rows,
             skips: TraceSkips::default(),
         };
@@ -283,6 +291,7 @@ struct TimelineReader<'l, 'p> {
     world_calls: BTreeMap<usize, Option<u64>>,
     notes: Notes,
     states: NamedStates,
+    communicators: BTreeMap<u64, Vec<u8>>,
     rows: Vec<TimelineRow>,
     skips: TraceSkips,
 }
@@ -325,7 +334,12 @@ impl<'l> TimelineReader<'l, '_> {
             let role = *known.or_insert_with(|| {
                 let name = process.routine(event.routine);
                 let (meaning, class) = (Meaning::of_routine(&name), TimeClass::of_routine(&name));
-                RoutineRole { meaning, class, names_states: name == "MPI_Pcontrol" }
+                RoutineRole {
+                    meaning,
+                    class,
+                    names_states: name == "MPI_Pcontrol",
+                    names_communicators: name == "MPI_Comm_set_name",
+                }
             });
             let own = &mut self.rows[row];
             let place = CallPlace {
@@ -338,6 +352,12 @@ impl<'l> TimelineReader<'l, '_> {
                 && let Some(state) = process.user_state(event)
             {
                 self.states.add(place.row, &state, began, ended);
+            }
+            if role.names_communicators
+                && self.communicators.len() < MOST_COMMUNICATORS
+                && let Some(named) = process.communicator_name(event)
+            {
+                self.communicators.insert(named.communicator, named.text().to_vec());
             }
             let call = TimedCall { place, began, ended };
             let who = (process_place, process.rank as i32);
@@ -422,6 +442,7 @@ impl<'l> TimelineReader<'l, '_> {
             rows: self.rows,
             notes,
             least_wait: self.notes.least,
+            communicators: self.communicators,
             states: self.states.all,
             state_sums: self.states.sums,
             least_state: self.states.least,

@@ -15,8 +15,8 @@ use topas_mpi_profile::facts::{HostClock, process_key, write_facts};
 use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
 use topas_mpi_profile::lines::text;
 use topas_trace::{
-    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, RING_MAGIC, RingHead, STATE_BEGINS,
-    STATE_ENDS, STATE_NAME, TraceBlock, UserState, Writer,
+    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, NAME, NameBytes, RING_MAGIC,
+    RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
 };
 
 use crate::files::{self, File};
@@ -58,7 +58,7 @@ pub struct ThreadLog {
     is_expected: bool,
     number: u64,
     /// Names of the states that are open, the outermost first
-    states: [[u8; STATE_NAME]; STATES],
+    states: [NameBytes; STATES],
     /// How many are open, those that are too deep included
     depth: u32,
     /// What calls were about, by function
@@ -238,7 +238,12 @@ fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
         log.reached
     };
     arguments.path = paths::number_of(thread).into();
-    [arguments.sent, arguments.received] = log.moved(block, function);
+    if function as usize == number::COMM_SET_NAME {
+        // The name may be another the next time, at the same address.
+        log.told.get_mut(function as usize).into_iter().for_each(Told::forget);
+    } else {
+        [arguments.sent, arguments.received] = log.moved(block, function);
+    }
     if function as usize == number::PCONTROL && frame.symbol.binding().is_c() {
         log.state(frame, &mut arguments);
     }
@@ -301,7 +306,7 @@ impl ThreadLog {
         match level as i32 {
             STATE_BEGINS => {
                 // SAFETY: who passes this level passes a C string, as the header says.
-                let name = unsafe { state_name(name as *const u8) };
+                let name = unsafe { name_at(name as *const u8) };
                 if let Some(place) = self.states.get_mut(self.depth as usize) {
                     *place = name;
                 }
@@ -375,12 +380,12 @@ impl ThreadLog {
     }
 }
 
-/// The beginning of a name, up to the end of its last whole character.
+/// The beginning of a name that a program passes, up to the end of its last whole character.
 ///
 /// # Safety
 /// A C string, or null.
-unsafe fn state_name(text: *const u8) -> [u8; STATE_NAME] {
-    let mut name = [0; STATE_NAME];
+pub unsafe fn name_at(text: *const u8) -> NameBytes {
+    let mut name = [0; NAME];
     if text.is_null() {
         return name;
     }
@@ -392,7 +397,7 @@ unsafe fn state_name(text: *const u8) -> [u8; STATE_NAME] {
         }
     }
     // SAFETY: none of the bytes before was NUL.
-    let next = unsafe { *text.add(STATE_NAME) };
+    let next = unsafe { *text.add(NAME) };
     if next & 0xc0 == 0x80 {
         // A character is cut in two: its part goes.
         for place in name.iter_mut().rev() {

@@ -175,7 +175,7 @@ fn events(
             if !window.has(began, began + length) {
                 return Ok(());
             }
-            let a = &event.arguments;
+            let a = process.about(event);
             if let Some(state) = process.user_state(event) {
                 let edge = if state.begins { "begin" } else { "end" };
                 // What acts on a terminal, and what ends a cell, is no part of a name.

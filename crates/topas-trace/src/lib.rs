@@ -15,6 +15,7 @@ extern crate std;
 
 mod block;
 mod event;
+mod name;
 mod reader;
 mod ring;
 mod state;
@@ -25,7 +26,8 @@ pub use block::{
     checksum,
 };
 pub use event::{ARGUMENTS, CallArguments, CallEvent, NOBODY, ROUTINES, UNKNOWN_RANK};
+pub use name::{CommunicatorName, NAME, NameBytes};
 pub use reader::{Damage, EventCursor, EventPlace, Events};
 pub use ring::{RING_MAGIC, RingHead};
-pub use state::{STATE_BEGINS, STATE_ENDS, STATE_NAME, UserState};
+pub use state::{STATE_BEGINS, STATE_ENDS, UserState};
 pub use writer::Writer;

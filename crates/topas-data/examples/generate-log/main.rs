@@ -1,8 +1,10 @@
 //! Writes a log to standard output. `generate-log LINES [SEED]`: such as a busy center makes, for
 //! measurements; `generate-log --center RUNS [SEED]`: a center as it might be, for pictures;
-//! `generate-log --year RUNS DIR`: its year 2026, into files of a directory.
+//! `generate-log --year RUNS DIR`: its year 2026, into files of a directory; `generate-log --repeat LINES
+//! TIMES`: such as a busy center makes, the same launches again and again with other ids, twenty times as fast.
 
 mod center;
+mod repeat;
 mod synthetic;
 mod year;
 
@@ -16,6 +18,12 @@ fn main() -> ExitCode {
         && let Ok(runs) = runs.parse()
     {
         return told(year::write(runs, dir.as_ref(), 1));
+    }
+    if let [option, lines, times] = &args[..]
+        && option == "--repeat"
+        && let (Ok(lines), Ok(times)) = (lines.parse(), times.parse())
+    {
+        return told(repeat::write(lines, times, &mut stdout().lock()));
     }
     let center = args.first().is_some_and(|arg| arg == "--center");
     if center {

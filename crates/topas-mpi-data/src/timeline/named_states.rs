@@ -1,7 +1,7 @@
 //! States that the program names: from when to when each thread was in which.
 
 use rustc_hash::FxHashMap;
-use topas_trace::{STATE_NAME, UserState};
+use topas_trace::{NameBytes, UserState};
 
 use super::rows::TimelineRow;
 
@@ -43,7 +43,7 @@ type OpenStates = Vec<(Option<u32>, u64)>;
 /// Collects states.
 #[derive(Debug, Default)]
 pub(super) struct NamedStates {
-    numbers: FxHashMap<[u8; STATE_NAME], u32>,
+    numbers: FxHashMap<NameBytes, u32>,
     open: FxHashMap<u32, OpenStates>,
     pub(super) sums: Vec<StateSum>,
     pub(super) all: Vec<NamedState>,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn state(name: &str) -> UserState {
-        let mut bytes = [0; STATE_NAME];
+        let mut bytes = NameBytes::default();
         bytes[..name.len()].copy_from_slice(name.as_bytes());
         UserState { begins: !name.is_empty(), name: bytes }
     }

@@ -6,7 +6,7 @@ use std::collections::btree_map::Values;
 use std::io;
 
 use topas_mpi_profile::layout::Moment;
-use topas_trace::{CallEvent, EventCursor, UserState, checksum};
+use topas_trace::{CallArguments, CallEvent, CommunicatorName, EventCursor, UserState, checksum};
 
 use super::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
 
@@ -178,6 +178,26 @@ impl TraceProcess {
         let state = UserState::of(&event.arguments)?;
         let name = self.routines.get(&event.routine)?;
         (name == "MPI_Pcontrol").then_some(state)
+    }
+
+    /// The name that this event gives to a communicator; None if the event is no such.
+    pub fn communicator_name(&self, event: &CallEvent) -> Option<CommunicatorName> {
+        let named = CommunicatorName::of(&event.arguments)?;
+        let name = self.routines.get(&event.routine)?;
+        (name == "MPI_Comm_set_name").then_some(named)
+    }
+
+    /// What the call of an event was about, without what stands in the place of names.
+    pub fn about(&self, event: &CallEvent) -> CallArguments {
+        let told = event.arguments;
+        let none = CallArguments { path: told.path, ..CallArguments::NONE };
+        if self.user_state(event).is_some() {
+            none
+        } else if let Some(named) = self.communicator_name(event) {
+            CallArguments { communicator: named.communicator, ..none }
+        } else {
+            told
+        }
     }
 
     /// Its clock; None if the log does not tell how long a tick is.

@@ -245,7 +245,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         returned.gathered(shape, came);
     }
     match role.act {
-        Act::Nothing => {}
+        Act::Nothing | Act::Named => {}
         Act::Send => returned.sent(),
         Act::Receive | Act::Matched | Act::Probed => returned.received(),
         // SAFETY: an integer that the call has written.

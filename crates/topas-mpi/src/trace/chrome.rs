@@ -39,7 +39,7 @@ pub(super) fn write(
             if !window.has(began, began + length) {
                 return Ok(());
             }
-            let a = &event.arguments;
+            let a = process.about(event);
             if let Some(state) = process.user_state(event) {
                 let open = open.entry(thread).or_default();
                 if !state.begins && *open == 0 {

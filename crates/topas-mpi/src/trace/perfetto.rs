@@ -201,7 +201,7 @@ fn write_row(
             call = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
             call = call.number(3, CATEGORY).bytes(23, name.as_bytes());
         }
-        for annotation in annotations(&event.arguments) {
+        for annotation in annotations(&process.about(event)) {
             call = call.message(4, &annotation);
         }
         for number in flows.sent.get(&(row as u32, began)).into_iter().flatten() {

@@ -51,6 +51,19 @@ function namedState(routine, told) {
   return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
 }
 
+/** What a call was about, without what stands in the place of names. */
+function withoutNames(routine, told) {
+  if (namedState(routine, told) !== null) return { ...told, tag: -1n, sent: 0n, received: 0n, communicator: 0n };
+  if (routine === "MPI_Comm_set_name") return { ...told, sent: 0n, received: 0n, number: 0n };
+  return told;
+}
+
+/** A communicator: the name that the program gave it, else its number. */
+function communicatorWords(number) {
+  const digits = number.toString(16);
+  return facts.communicators[digits] ?? `number ${digits}; the program gave it no name that the log has`;
+}
+
 /** A call path: its functions, innermost first, as far as a profile of the run beside the log has told them. */
 function pathWords(process, number) {
   if (number === 0n) return "not counted";
@@ -74,20 +87,20 @@ async function choose(state) {
     const [wait, kind] = timeline.waitOf(row, piece.before + call);
     const routine = timeline.nameOf(row.process, told.routine);
     const named = namedState(routine, told);
+    const about = withoutNames(routine, told);
     words.push(["Call", routine], ["Began", shownMoment(began, 1)], ["Took", shownTime(ended - began)]);
     if (wait > 0) words.push([`Of that ${className(kind)}`, shownTime(wait)]);
-    const [about, aboutKind] = timeline.estimateOf(piece, piece.times, call);
-    if (wait === 0 && about > 0) words.push([`Of that ${className(aboutKind)}`, `about ${shownTime(about)}, estimated from a sum of calls`]);
+    const [estimate, estimateKind] = timeline.estimateOf(piece, piece.times, call);
+    if (wait === 0 && estimate > 0) words.push([`Of that ${className(estimateKind)}`, `about ${shownTime(estimate)}, estimated from a sum of calls`]);
     const rank = number => (number === -2n ? "not known" : `rank ${number}`);
-    if (told.peer !== -1n) words.push([told.number > 0n && told.tag === -1n ? "Root" : "Partner", rank(told.peer)]);
-    if (told.source !== -1n) words.push(["Received from", rank(told.source)]);
+    if (about.peer !== -1n) words.push([about.number > 0n && about.tag === -1n ? "Root" : "Partner", rank(about.peer)]);
+    if (about.source !== -1n) words.push(["Received from", rank(about.source)]);
     if (named !== null) words.push([told.tag === 1n ? "State begins" : "State ends", named || "the one that began last"]);
-    if (named === null && told.tag !== -1n) words.push(["Tag", String(told.tag)]);
-    if (named === null && told.sent > 0n) words.push(["Sent", `${told.sent} B`]);
-    if (named === null && told.received > 0n) words.push(["Received", `${told.received} B`]);
-    const communicators = { "1": "MPI_COMM_WORLD", "2": "MPI_COMM_SELF" };
-    if (named === null && told.communicator > 0n) words.push(["Communicator", communicators[told.communicator] ?? told.communicator.toString(16)]);
-    if (told.number > 0n) words.push(["Collective number", String(told.number - 1n)]);
+    if (about.tag !== -1n) words.push(["Tag", String(about.tag)]);
+    if (about.sent > 0n) words.push(["Sent", `${about.sent} B`]);
+    if (about.received > 0n) words.push(["Received", `${about.received} B`]);
+    if (about.communicator > 0n) words.push(["Communicator", communicatorWords(about.communicator)]);
+    if (about.number > 0n) words.push(["Collective number", String(about.number - 1n)]);
     words.push(["Call path", pathWords(row.process, told.path)]);
     const [from, to] = timeline.notesOf(row, piece.before + call);
     for (let note = from; note < to; note++) {

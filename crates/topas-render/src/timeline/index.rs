@@ -169,6 +169,17 @@ fn path_names(views: &PathViews) -> (Vec<String>, HashMap<u32, Map<String, Value
     (words, ranks)
 }
 
+/// Names of communicators by their numbers, as the script writes numbers.
+fn communicators(timeline: &Timeline<'_>) -> Map<String, Value> {
+    let mut names = Map::new();
+    names.insert("1".to_owned(), "MPI_COMM_WORLD".into());
+    names.insert("2".to_owned(), "MPI_COMM_SELF".into());
+    for (number, name) in &timeline.communicators {
+        names.insert(format!("{number:x}"), Shown(name).to_string().into());
+    }
+    names
+}
+
 /// What the script has to know beside the index.
 pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
     let TimelinePage { timeline, logs, profile, .. } = page;
@@ -222,6 +233,7 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
         "pieceSlices": piece_slices(timeline), "leastWait": timeline.least_wait,
         "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
             .collect::<Vec<_>>(),
+        "communicators": communicators(timeline),
         "classes": TimeClass::ALL.map(super::class_words),
         "hosts": hosts, "routines": tables, "paths": path_tables, "pathWords": path_words, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))

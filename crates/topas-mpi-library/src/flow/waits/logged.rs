@@ -1,7 +1,7 @@
 //! What the event log tells of a call: peer, tag, communicator, number of a collective.
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_trace::{CallArguments, NOBODY, UNKNOWN_RANK};
+use topas_trace::{CallArguments, CommunicatorName, NOBODY, UNKNOWN_RANK};
 
 use crate::flow::amount::word;
 use crate::flow::ledger::{self, Ledger};
@@ -11,6 +11,7 @@ use crate::flow::peers;
 use crate::flow::plan::{NONE, PLANS, Place};
 use crate::frame::Frame;
 use crate::thread::Thread;
+use crate::trace;
 
 use super::role::{Act, ROLES, Role};
 use super::{handle, is_on, numbers, quick, with};
@@ -195,6 +196,11 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
             told.peer = world(library, ledger, comm, rank(role.dest));
             told.tag = tag(rank(role.sendtag));
             told.source = source(library, ledger, frame, role, comm).0;
+        }
+        Act::Named => {
+            // SAFETY: a text that the call has read.
+            let name = unsafe { trace::name_at(word(&frame.args, plan.about) as *const u8) };
+            return CommunicatorName { communicator: told.communicator, name }.arguments();
         }
         _ => {}
     }

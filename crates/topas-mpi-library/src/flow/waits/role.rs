@@ -49,6 +49,8 @@ pub enum Act {
     MadeByGroup,
     /// A collective, whose request is completed later
     CollectiveStarted,
+    /// A communicator gets a name, which the event log keeps
+    Named,
 }
 
 /// The role of a function, with places of arguments.
@@ -118,6 +120,7 @@ const fn act(f: &Function) -> Act {
             }
         }
         FunctionClass::Collective(Nonblocking) => Act::CollectiveStarted,
+        FunctionClass::Communicator if f.is_one_of(&["MPI_Comm_set_name"]) => Act::Named,
         FunctionClass::Window | FunctionClass::File
             if made(f) != NONE && of_kind(f, ParameterKind::Comm, Direction::In) != NONE =>
         {
@@ -264,6 +267,7 @@ mod tests {
                 // Of a session there is no communicator before.
                 Act::MadeByGroup => &[role.made, role.recvtag],
                 Act::CollectiveStarted => &[role.comm, role.request],
+                Act::Named => &[role.comm],
             };
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
         }
