@@ -187,6 +187,7 @@ fn waits_are_those_that_the_program_noted() {
             ("started", 3, 60),
             ("groups", 3, 45),
             ("made", 2, 30),
+            ("early", 3, 20),
             // Of these nothing is told.
             ("overtakes", 2, 10),
         ] {

@@ -382,6 +382,10 @@ fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> boo
         Some(Seen::At(moment, _)) if lookup.cause == Cause::LateSender && moment > call.ended => {
             findings.unsure = true;
         }
+        // What is over before the receive is posted went without its receiver.
+        Some(Seen::At(moment, _)) if lookup.cause == Cause::LateReceiver && moment > call.ended => {
+            findings.looked = true;
+        }
         Some(Seen::At(moment, path)) => {
             findings.other_began(lookup.cause, peer_with(lookup.peer, path), moment);
         }
@@ -391,4 +395,30 @@ fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> boo
         None => findings.elsewhere = true,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_over_before_the_receive_is_posted_did_not_wait_for_it() {
+        let call = Call { function: 1, counts: true, began: 100, ended: 200 };
+        let told = |cause, moment| {
+            let mut findings = Findings::of(call);
+            let lookup = Lookup { key: 1, number: 0, cause, peer: 3, record: 0 };
+            assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
+            let mut all = Vec::new();
+            findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
+            all
+        };
+        let waited = |cause, ticks| [(Figure::Waited(cause), 3, ticks)];
+        assert_eq!(told(Cause::LateReceiver, 150), waited(Cause::LateReceiver, 50));
+        assert_eq!(told(Cause::LateReceiver, 200), waited(Cause::LateReceiver, 100));
+        assert_eq!(told(Cause::LateReceiver, 201), []);
+        // A message that was received before it was sent is another.
+        assert_eq!(told(Cause::LateSender, 201), [(Figure::Unsure, 0, 100)]);
+    }
 }

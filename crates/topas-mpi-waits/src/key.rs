@@ -64,8 +64,9 @@ pub const fn of_collectives(comm: u64) -> u64 {
 }
 
 /// The number of the communicator that is made as the n-th from another. Its members make it
-/// together, so all of them count the same. Parts of a split have the same number: no two of
-/// them have a member in common, so no key of one is a key of another.
+/// together, so all of them count the same. The upper half of `nth` tells a part of a split, by its first
+/// member: no two parts have a member in common, so no key of one is a key of another anyway, but who reads an event
+/// log does not know the members.
 pub const fn derived(parent: u64, nth: u64) -> u64 {
     mix(mix(parent, 0x636f_6d6d), nth) | 1
 }

@@ -141,7 +141,9 @@ static void add_up(int rank)
                 double waited = between(c->entered, of->began[number], c->left);
                 late = waited > late ? waited : late;
             } else {
-                double waited = between(c->entered, of->posted[number], c->left);
+                /* What is over before the receive is posted went without its receiver. */
+                int needed = of->posted[number] <= c->left;
+                double waited = needed ? between(c->entered, of->posted[number], c->left) : 0;
                 receiver = waited > receiver ? waited : receiver;
             }
         }

@@ -443,6 +443,39 @@ static void cancelled(void)
         }
 }
 
+/* Rank 0 sends to rank 2, which posts its receive long after, and receives from rank 1, which is late. Some MPIs
+   let the message go, so that rank 0 waits for rank 1 only; with others it waits for rank 2. */
+static void early(void)
+{
+    enum { SIZE = 8000 };
+    for (int i = 0; i < rounds; i++) {
+        id in, out;
+        if (own == 0) {
+            out = sends();
+            memcpy(large[0], &out, sizeof out);
+            call *c = enters("Sendrecv", 2);
+            MPI_Sendrecv(large[0], SIZE, MPI_BYTE, 2, 7, large[1], SIZE, MPI_BYTE, 1, 7, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+            leaves(c);
+            memcpy(&in, large[1], sizeof in);
+            got(c, in, c->entered);
+            gave(c, out);
+        } else if (own == 1) {
+            pass(2);
+            out = sends();
+            memcpy(large[0], &out, sizeof out);
+            MPI_Send(large[0], SIZE, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
+        } else {
+            pass(6);
+            double posted = now();
+            MPI_Recv(large[1], SIZE, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            memcpy(&in, large[1], sizeof in);
+            of_rank[in.rank].posted[in.number] = posted;
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -453,7 +486,7 @@ int main(int argc, char **argv)
         {"wait", late_wait},       {"waitall", late_waitall},      {"order", late_order},
         {"any", late_any},         {"ring", late_ring},            {"collectives", collectives},
         {"cancelled", cancelled},  {"started", started},           {"groups", groups},
-        {"made", made},            {"overtakes", overtakes},
+        {"made", made},            {"overtakes", overtakes},       {"early", early},
     };
     if (argc < 4)
         return 64;

@@ -24,7 +24,7 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
-use topas_mpi_table::{FlowAmount, Way};
+use topas_mpi_table::{FlowAmount, SMALL_MESSAGE, Way};
 use topas_mpi_waits::engine::{Doer, Engine};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
@@ -48,9 +48,6 @@ pub use completions::{Completions, cancelled, completed, end, freed};
 use numbers::Numbers;
 use quick::Known;
 use role::{Act, ROLES, Role};
-
-/// Messages of so many bytes go without their receiver in every MPI.
-const SMALL: u64 = 4096;
 
 /// Several threads may call at once.
 static THREADS: AtomicBool = AtomicBool::new(false);
@@ -299,7 +296,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             let parent = handle(library, &frame.args, role.comm);
             let made = returned.made();
             let size = returned.world_size(parent);
-            with(|_, numbers, _| numbers.derived(library, parent, made, size));
+            let first = returned.first_of_part(made);
+            with(|_, numbers, _| numbers.derived(library, parent, made, size, first));
         }
         Act::Made => {
             let made = returned.made();
@@ -361,7 +359,8 @@ impl Returned<'_> {
         let [flow, ..] = &self.plan.flow;
         let FlowAmount::Block { count, datatype } = flow.amount else { return true };
         let (library, ledger) = (self.library, &mut *self.ledger);
-        amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
+        amount::block(library, ledger, self.args, count, datatype, self.large_counts)
+            > SMALL_MESSAGE
     }
 
     /// Whether what is received may be so large that its sender has to wait. Nobody needs to know
@@ -377,7 +376,8 @@ impl Returned<'_> {
             return true;
         };
         let (library, ledger) = (self.library, &mut *self.ledger);
-        amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
+        amount::block(library, ledger, self.args, count, datatype, self.large_counts)
+            > SMALL_MESSAGE
     }
 
     fn sent(&mut self) {

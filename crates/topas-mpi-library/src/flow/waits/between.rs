@@ -280,10 +280,12 @@ fn tolerance(call: &Findings) -> u64 {
 }
 
 fn add_answer(call: &mut Findings, question: &FarQuestion, moment: u64) {
-    if question.cause == Cause::LateSender && moment > call.call.ended + tolerance(call) {
-        call.unsure = true;
-    } else {
-        call.other_began(question.cause, peer_with(question.peer, 0), moment);
+    let is_after = moment > call.call.ended + tolerance(call);
+    match question.cause {
+        Cause::LateSender if is_after => call.unsure = true,
+        // What is over before the receive is posted went without its receiver.
+        Cause::LateReceiver if is_after => call.looked = true,
+        cause => call.other_began(cause, peer_with(question.peer, 0), moment),
     }
 }
 

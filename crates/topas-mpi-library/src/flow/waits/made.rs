@@ -27,6 +27,21 @@ impl Returned<'_> {
         with(|_, numbers, _| numbers.put_beside(made, number));
     }
 
+    /// Tells a communicator that is one of several parts from the others, by the rank in the world of its first
+    /// member, plus 1. 0 of others, and of parts of two groups each, which see different first members.
+    #[cold]
+    #[inline(never)]
+    pub fn first_of_part(&mut self, made: u64) -> u32 {
+        let (library, ledger) = (self.library, &mut *self.ledger);
+        if !self.role.makes_parts
+            || made == library.comm_null
+            || object::object(library, ledger, made, ObjectKind::Comm).inter
+        {
+            return 0;
+        }
+        object::world_rank(library, ledger, made, ObjectKind::Comm, 0).wrapping_add(1)
+    }
+
     fn number_of_group(&mut self, made: u64) -> Option<u64> {
         let object = object::object(self.library, self.ledger, made, ObjectKind::Comm);
         let (inter, size) = (object.inter, object.size);

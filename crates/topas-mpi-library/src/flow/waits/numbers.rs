@@ -116,8 +116,9 @@ impl Numbers {
     }
 
     /// All members of a communicator made another, or a window or file; null where this rank is no
-    /// member of it. `size` is that of a communicator whose ranks are those of the world, else 0.
-    pub fn derived(&mut self, library: &Library, parent: u64, made: u64, size: u32) {
+    /// member of it. `size` is that of a communicator whose ranks are those of the world, else 0. `first` tells
+    /// one of several parts from the others, and is 0 without parts.
+    pub fn derived(&mut self, library: &Library, parent: u64, made: u64, size: u32, first: u32) {
         let number = self.of(library, parent);
         if number == 0 {
             return self.put(made, 0);
@@ -128,7 +129,7 @@ impl Numbers {
         } else {
             self.count(parent, 0)
         };
-        let new = nth.map_or(0, |nth| derived(number, nth));
+        let new = nth.map_or(0, |nth| derived(number, nth.wrapping_add(u64::from(first) << 32)));
         if made != library.comm_null {
             self.put(made, new);
             let place = self.place(made);

@@ -2,6 +2,7 @@
 //! known where their stamps go, and nothing is looked for. It is for programs of one thread, and for
 //! ranks of this node.
 
+use topas_mpi_table::SMALL_MESSAGE;
 use topas_mpi_waits::board::Ring;
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::key::{Address, Side, of_collectives, of_messages};
@@ -10,7 +11,7 @@ use topas_mpi_waits::wait::Call;
 use super::boards::{self, Boards};
 use super::numbers;
 use super::role::{Act, ROLES, Role};
-use super::{Returned, SHARED, SMALL, State, THREADS, handle, partners};
+use super::{Returned, SHARED, State, THREADS, handle, partners};
 use crate::element::{element, element_mut};
 use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{self, Ledger};
@@ -364,7 +365,7 @@ fn send_started(
     // What is not kept nobody completes: many operations share its request.
     if let Some(found) = request(library, role, frame, thread) {
         let entry = found.entry();
-        let id = engine.send_numbered(&lane.address, moment, number, entry.sent > SMALL);
+        let id = engine.send_numbered(&lane.address, moment, number, entry.sent > SMALL_MESSAGE);
         found.set_flags(entry.flags & flag::BELOW_POST | id << flag::POST_AT);
     }
     true

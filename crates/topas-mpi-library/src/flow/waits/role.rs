@@ -83,6 +83,8 @@ pub struct Role {
     pub root: Place,
     /// What is to hold for a communicator
     pub info: Place,
+    /// Members of one communicator make several, each of them one
+    pub makes_parts: bool,
 }
 
 impl Role {
@@ -200,6 +202,12 @@ const fn role(f: &Function) -> Role {
             FunctionClass::Communicator => of_kind(f, ParameterKind::Info, Direction::In),
             _ => NONE,
         },
+        makes_parts: f.is_one_of(&[
+            "MPI_Comm_split",
+            "MPI_Comm_split_type",
+            "MPI_Comm_create",
+            "MPI_Cart_sub",
+        ]),
     }
 }
 
@@ -218,6 +226,7 @@ const fn roles() -> [Role; FUNCTIONS] {
         made: NONE,
         root: NONE,
         info: NONE,
+        makes_parts: false,
     }; FUNCTIONS];
     let mut number = 0;
     let mut chapter = 0;
