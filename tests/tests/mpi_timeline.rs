@@ -16,18 +16,29 @@ const RANKS: u32 = 3;
 
 /// Runs the program: a place for what is made, and the log.
 fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
+    logged_of(mpi, "mpicc", "timeline/late.c", RANKS, "40")
+}
+
+/// The same of another program, which is told how many rounds it has.
+fn logged_of(
+    mpi: Mpi,
+    tool: &str,
+    source: &str,
+    ranks: u32,
+    rounds: &str,
+) -> (Scratch, Places, PathBuf) {
     let scratch = Scratch::new();
     let places = Places::new(&scratch);
     let exe = scratch.path().join("late");
-    build(mpi, "mpicc", &["timeline/late.c"], &["-O2", "-g"], &exe);
+    build(mpi, tool, &[source], &["-O2", "-g"], &exe);
     let words = [
         "TOPAS_MPI_LOG=yes",
         "TOPAS_MPI_WAITS=yes",
         "TOPAS_MPI_PATHS=yes",
         exe.to_str().expect("a path"),
-        "40",
+        rounds,
     ];
-    profiled(mpi, &scratch, RANKS, &words, &places).good();
+    profiled(mpi, &scratch, ranks, &words, &places).good();
     let log = event_log(places.out.parent().expect("a directory"));
     (scratch, places, log)
 }
@@ -65,26 +76,57 @@ fn measured(csv: &str, name: &str) -> f64 {
     lines.filter_map(cell).filter_map(|cell| cell.parse::<f64>().ok()).sum()
 }
 
+/// The page of a log has the waits of the profile of the same run.
+fn tells_what_was_measured(mpi: Mpi, scratch: &Scratch, page: &str, places: &Places) {
+    let waits = tool(scratch, "topasview", &["--mpi", "--waits", "--csv"], &places.out);
+    for (name, column) in [
+        ("wait for late sender", "late_sender_seconds"),
+        ("wait for late receiver", "late_receiver_seconds"),
+        ("wait in collective", "collective_seconds"),
+    ] {
+        let (told, own) = (class(page, name), measured(&waits, column));
+        let unknown = measured(&waits, "not_measured_seconds");
+        // The profile does not look at short calls, and the log has MPI_Finalize, too.
+        let near = (told - own).abs() <= 0.05 * own + unknown + 0.02;
+        assert!(near, "{} under {}: {told} s in the log, {own} s measured", name, mpi.name());
+    }
+}
+
 #[test]
 fn the_log_tells_the_waits_that_were_measured() {
     for mpi in Mpi::installed("the_log_tells_the_waits_that_were_measured") {
         let (scratch, places, log) = logged(mpi);
         let page = tool(&scratch, "topasview", &["--timeline"], &log);
         assert!(page.contains("Rank 1 is late"), "{}: {page:.4000}", mpi.name());
-        let waits = tool(&scratch, "topasview", &["--mpi", "--waits", "--csv"], &places.out);
-        for (name, column) in [
-            ("wait for late sender", "late_sender_seconds"),
-            ("wait for late receiver", "late_receiver_seconds"),
-            ("wait in collective", "collective_seconds"),
-        ] {
-            let (told, own) = (class(&page, name), measured(&waits, column));
-            let unknown = measured(&waits, "not_measured_seconds");
-            // The profile does not look at short calls, and the log has MPI_Finalize, too.
-            let near = (told - own).abs() <= 0.05 * own + unknown + 0.02;
-            assert!(near, "{} under {}: {told} s in the log, {own} s measured", name, mpi.name());
-        }
+        tells_what_was_measured(mpi, &scratch, &page, &places);
         assert!(class(&page, "wait for late receiver") > 0.1, "{}", mpi.name());
         assert!(!page.contains("does not tell apart"), "{}", mpi.name());
+    }
+}
+
+/// A call that sends and receives waits for a receiver that is late, too: the log says so as the profile does, and
+/// does not turn the finding into a guess.
+#[test]
+fn a_late_receiver_inside_an_exchange_is_told() {
+    for mpi in Mpi::installed("a_late_receiver_inside_an_exchange_is_told") {
+        for (compiler, source) in
+            [("mpicc", "timeline/exchange.c"), ("mpif90", "timeline/exchange.f90")]
+        {
+            let (scratch, places, log) = logged_of(mpi, compiler, source, 4, "160");
+            let page = tool(&scratch, "topasview", &["--timeline"], &log);
+            tells_what_was_measured(mpi, &scratch, &page, &places);
+            let late = class(&page, "wait for late receiver");
+            assert!(late > 0.5, "{late} s in {source} under {}", mpi.name());
+            let out = places.out.to_str().expect("a path");
+            let told = tool(&scratch, "topasview", &["--why", "--json", out], &log);
+            let told: Value = serde_json::from_str(&told).expect("JSON");
+            // One cause is told once: either kind of wait may be the smaller one.
+            let sentence = "The ranks waited in sends for receivers that were late for";
+            let mut findings = told["findings"].as_array().expect("findings").iter();
+            let is_told =
+                |found: &Value| found["where"] == "rank 1" && found.to_string().contains(sentence);
+            assert!(findings.any(is_told), "{source}, {}: {told:#}", mpi.name());
+        }
     }
 }
 

@@ -9,12 +9,14 @@ mod clock;
 mod collectives;
 mod course;
 mod delays;
+mod exchanges;
 mod message_ends;
 mod message_numbers;
 mod messages;
 mod named_states;
 mod notes;
 mod rows;
+mod started;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -33,7 +35,8 @@ use collectives::{Collectives, GatheredCall, WORLD};
 use messages::{Messages, TimedCall};
 use named_states::NamedStates;
 use notes::Notes;
-use states::Meaning;
+use started::StartedCollectives;
+use states::{Meaning, RequestRole};
 
 pub use clock::HostClocks;
 pub use message_numbers::{MessageNumber, MessageNumbers};
@@ -90,6 +93,7 @@ const MOST_COMMUNICATORS: usize = 65_536;
 struct RoutineRole {
     meaning: Meaning,
     class: TimeClass,
+    requests: RequestRole,
     /// Whether its calls may begin or end states that the program names
     names_states: bool,
     /// Whether its calls give names to communicators
@@ -167,6 +171,7 @@ impl<'l> Timeline<'l> {
             roles: FxHashMap::default(),
             messages: Messages::new(host_clocks),
             collectives: Collectives::of(ranks as usize),
+            started: StartedCollectives::default(),
             world_calls: BTreeMap::new(),
             notes: Notes::default(),
             states: NamedStates::default(),
@@ -286,6 +291,7 @@ struct TimelineReader<'l, 'p> {
     roles: FxHashMap<(usize, u16), RoutineRole>,
     messages: Messages,
     collectives: Collectives,
+    started: StartedCollectives,
     /// Collectives of the world that each process has called, where the log does not number them; None
     /// if calls are missing, so that nobody can count
     world_calls: BTreeMap<usize, Option<u64>>,
@@ -337,6 +343,7 @@ impl<'l> TimelineReader<'l, '_> {
                 RoutineRole {
                     meaning,
                     class,
+                    requests: RequestRole::of_routine(&name),
                     names_states: name == "MPI_Pcontrol",
                     names_communicators: name == "MPI_Comm_set_name",
                 }
@@ -362,9 +369,10 @@ impl<'l> TimelineReader<'l, '_> {
             let call = TimedCall { place, began, ended };
             let who = (process_place, process.rank as i32);
             self.messages.add(role.meaning, who, call, event, &mut self.notes);
+            self.complete(role.requests, who, call);
             let gathering = match role.meaning {
                 Meaning::Gathers(gathering) => Some((gathering, true)),
-                Meaning::GatherStarted => Some((Gathering::All, false)),
+                Meaning::GatherStarted(gathering) => Some((gathering, false)),
                 Meaning::Finalize => Some((Gathering::All, true)),
                 Meaning::Meets if event.arguments.number > 0 => Some((Gathering::All, true)),
                 _ => None,
@@ -394,28 +402,44 @@ impl<'l> TimelineReader<'l, '_> {
         gathered: &GatheredCall,
         told: topas_trace::CallArguments,
     ) {
-        let notes = &mut self.notes;
-        if meaning == Meaning::Finalize {
-            self.collectives.add(WORLD, u64::MAX, gathered, notes);
+        let key = if meaning == Meaning::Finalize {
+            (WORLD, u64::MAX)
         } else if told.number > 0 && told.communicator > 0 {
-            self.collectives.add(told.communicator, told.number, gathered, notes);
+            (told.communicator, told.number)
         } else if told.communicator == WORLD {
-            let count = self.world_calls.entry(process).or_insert(Some(0));
-            match count {
-                Some(count) => {
-                    *count += 1;
-                    self.collectives.add(WORLD, *count, gathered, notes);
-                }
-                None => self.collectives.untold += 1,
-            }
-        } else if told.communicator == 0 {
-            self.messages.unnamed += 1;
+            let Some(count) = self.world_calls.entry(process).or_insert(Some(0)) else {
+                self.collectives.untold += 1;
+                return;
+            };
+            *count += 1;
+            (WORLD, *count)
+        } else {
+            self.messages.unnamed += u64::from(told.communicator == 0);
+            return;
+        };
+        if !gathered.waits {
+            self.started.start(process, key);
         }
+        self.collectives.add(key, gathered, &mut self.notes);
+    }
+
+    /// A call of a process with this rank may complete collectives.
+    fn complete(&mut self, role: RequestRole, (process, rank): (usize, i32), call: TimedCall) {
+        let TimelineReader { started, collectives, notes, rows, .. } = self;
+        // Of several threads nobody knows which started what another completes.
+        let own = |row: Option<&TimelineRow>| row.is_some_and(|row| row.process == process);
+        let place = call.place.row as usize;
+        let is_alone =
+            !own(rows.get(place + 1)) && !own(place.checked_sub(1).and_then(|at| rows.get(at)));
+        started.call(process, role, |key, waited| {
+            let by = (waited && is_alone).then_some(call);
+            collectives.complete(key, rank, by, notes);
+        });
     }
 
     /// Everything was read.
     fn finish(mut self) -> Timeline<'l> {
-        self.messages.complete(u64::MAX, &mut self.notes);
+        self.messages.finish(&mut self.notes);
         self.collectives.finish(&mut self.notes);
         self.notes.book(&mut self.rows);
         let mut ended = 0;

@@ -5,6 +5,7 @@ use topas_mpi_table::Gathering;
 
 use super::messages::TimedCall;
 use super::notes::{NoteKind, Notes, TimelineNote};
+use super::started::CollectiveKey;
 use super::states::TimeClass;
 
 /// Most collectives that are not complete; the oldest are then taken for complete.
@@ -18,8 +19,20 @@ pub(super) const WORLD: u64 = 1;
 struct Arrival {
     call: TimedCall,
     rank: i32,
-    /// Whether the call waits itself
-    waits: bool,
+    waiting: Waiting,
+}
+
+/// Which call waits for the others.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    /// That with which the rank comes
+    Itself,
+    /// A later one, which is not known yet
+    Later,
+    /// This one
+    By(TimedCall),
+    /// Nobody knows which
+    Untold,
 }
 
 /// A collective, as far as it is known.
@@ -49,7 +62,7 @@ pub(super) struct GatheredCall {
 /// Collectives of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Collectives {
-    open: FxHashMap<(u64, u64), Assembly>,
+    open: FxHashMap<CollectiveKey, Assembly>,
     /// Ranks of the world
     ranks: usize,
     /// Collectives that could not be told
@@ -62,16 +75,9 @@ impl Collectives {
         Collectives { ranks, ..Collectives::default() }
     }
 
-    /// Adds a call that is the `number`th on a communicator.
-    pub(super) fn add(
-        &mut self,
-        communicator: u64,
-        number: u64,
-        gathered: &GatheredCall,
-        notes: &mut Notes,
-    ) {
+    /// Adds a call with which a rank comes to a collective.
+    pub(super) fn add(&mut self, key: CollectiveKey, gathered: &GatheredCall, notes: &mut Notes) {
         let GatheredCall { gathering, routine, root, rank, waits, class, call } = *gathered;
-        let key = (communicator, number);
         let assembly = self.open.entry(key).or_insert_with(|| Assembly {
             gathering,
             routine,
@@ -81,13 +87,38 @@ impl Collectives {
             is_odd: false,
         });
         assembly.is_odd |= assembly.routine != routine;
-        assembly.arrivals.push(Arrival { call, rank, waits });
-        if communicator == WORLD && assembly.arrivals.len() >= self.ranks {
-            if let Some(whole) = self.open.remove(&key) {
-                self.untold += u64::from(!whole.tell(notes));
-            }
-        } else if self.open.len() > MOST_OPEN {
+        let waiting = if waits { Waiting::Itself } else { Waiting::Later };
+        assembly.arrivals.push(Arrival { call, rank, waiting });
+        self.close_whole(key, notes);
+        if self.open.len() > MOST_OPEN {
             self.close_oldest(notes);
+        }
+    }
+
+    /// What a rank has started is complete: by this call, which waited for that, if it is known.
+    pub(super) fn complete(
+        &mut self,
+        key: CollectiveKey,
+        rank: i32,
+        by: Option<TimedCall>,
+        notes: &mut Notes,
+    ) {
+        let Some(assembly) = self.open.get_mut(&key) else { return };
+        let own = assembly.arrivals.iter_mut().find(|arrival| arrival.rank == rank);
+        if let Some(own) = own.filter(|own| matches!(own.waiting, Waiting::Later)) {
+            own.waiting = by.map_or(Waiting::Untold, Waiting::By);
+        }
+        self.close_whole(key, notes);
+    }
+
+    /// Tells a collective of the world to which all ranks came, once it is known which calls wait for it.
+    fn close_whole(&mut self, key: CollectiveKey, notes: &mut Notes) {
+        let is_whole = |open: &Assembly| {
+            let later = |arrival: &Arrival| matches!(arrival.waiting, Waiting::Later);
+            open.arrivals.len() >= self.ranks && !open.arrivals.iter().any(later)
+        };
+        if key.0 == WORLD && self.open.get(&key).is_some_and(is_whole) {
+            self.close(key, notes);
         }
     }
 
@@ -97,7 +128,7 @@ impl Collectives {
         let place = all.len() / 2;
         let (_, middle, _) = all.select_nth_unstable(place);
         let middle = *middle;
-        let old: Vec<(u64, u64)> = self
+        let old: Vec<CollectiveKey> = self
             .open
             .iter()
             .filter(|(_, open)| began(open) <= middle)
@@ -110,15 +141,22 @@ impl Collectives {
 
     /// Nobody else comes. Of the world, all ranks must have come; of other communicators, the number of
     /// members is not known.
-    fn close(&mut self, key: (u64, u64), notes: &mut Notes) {
+    fn close(&mut self, key: CollectiveKey, notes: &mut Notes) {
         let Some(whole) = self.open.remove(&key) else { return };
-        let known = key.0 != WORLD && whole.arrivals.len() > 1 && whole.tell(notes);
-        self.untold += u64::from(!known);
+        let count = whole.arrivals.len();
+        let is_whole = if key.0 == WORLD { count >= self.ranks } else { count > 1 };
+        let is_open =
+            |arrival: &&Arrival| matches!(arrival.waiting, Waiting::Later | Waiting::Untold);
+        self.untold += if is_whole && whole.tell(notes) {
+            whole.arrivals.iter().filter(is_open).count() as u64
+        } else {
+            1
+        };
     }
 
     /// Tells the rest.
     pub(super) fn finish(&mut self, notes: &mut Notes) {
-        let keys: Vec<(u64, u64)> = self.open.keys().copied().collect();
+        let keys: Vec<CollectiveKey> = self.open.keys().copied().collect();
         for key in keys {
             self.close(key, notes);
         }
@@ -154,18 +192,23 @@ impl Assembly {
             if latest.is_none_or(|latest| latest.call.began < arrival.call.began) {
                 latest = Some(arrival);
             }
-            let Some(late) = late.filter(|_| arrival.waits) else { continue };
+            let (waiting, class) = match arrival.waiting {
+                Waiting::Itself => (arrival.call, self.class),
+                Waiting::By(call) => (call, TimeClass::PointToPoint),
+                Waiting::Later | Waiting::Untold => continue,
+            };
+            let Some(late) = late else { continue };
             let came = late.call.began;
-            let wait = came.min(arrival.call.ended).saturating_sub(arrival.call.began);
+            let wait = came.min(waiting.ended).saturating_sub(waiting.began);
             if wait > 0 {
                 let note = TimelineNote {
-                    place: arrival.call.place,
+                    place: waiting.place,
                     kind: NoteKind::Collective,
                     wait,
                     partner: late.call.place.row,
                     moment: came,
                 };
-                notes.add(note, self.class);
+                notes.add(note, class);
             }
         }
         true

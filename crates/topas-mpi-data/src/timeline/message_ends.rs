@@ -1,6 +1,6 @@
 //! Which messages a call sends and receives: what orders them, as far as the event tells.
 
-use topas_trace::{CallArguments, NOBODY, UNKNOWN_RANK};
+use topas_trace::{CallArguments, UNKNOWN_RANK};
 
 use super::states::Meaning;
 
@@ -25,6 +25,21 @@ pub(super) enum MessageEnd {
     Some(MessageKey),
     /// Messages of any key of the rank and communicator
     Any,
+}
+
+impl MessageEnd {
+    /// What comes from a source to a rank.
+    pub(super) fn from(source: i32, rank: i32, told: &CallArguments) -> MessageEnd {
+        let CallArguments { communicator, tag, .. } = *told;
+        match source {
+            UNKNOWN_RANK => MessageEnd::Any,
+            _ if source >= 0 && tag < 0 => MessageEnd::Any,
+            _ if source >= 0 => {
+                MessageEnd::Of(MessageKey { communicator, source, destination: rank, tag })
+            }
+            _ => MessageEnd::Nothing,
+        }
+    }
 }
 
 /// What a call does with messages.
@@ -52,13 +67,7 @@ impl MessageEnds {
             Meaning::SendPrepared if told.peer >= 0 => MessageEnd::Some(key(rank, told.peer)),
             _ => MessageEnd::Nothing,
         };
-        let from = |source: i32| match source {
-            NOBODY => MessageEnd::Nothing,
-            UNKNOWN_RANK => MessageEnd::Any,
-            _ if source >= 0 && told.tag < 0 => MessageEnd::Any,
-            _ if source >= 0 => MessageEnd::Of(key(source, rank)),
-            _ => MessageEnd::Nothing,
-        };
+        let from = |source: i32| MessageEnd::from(source, rank, told);
         let received = match meaning {
             Meaning::Receive | Meaning::ReceivePosted => from(told.peer),
             Meaning::SendReceive => from(told.source),

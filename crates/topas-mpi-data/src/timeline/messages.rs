@@ -5,9 +5,11 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use topas_mpi_table::SMALL_MESSAGE;
 use topas_trace::{CallEvent, NOBODY};
 
 use super::clock::HostClocks;
+use super::exchanges::Exchanges;
 use super::message_ends::{MessageEnd, MessageEnds, MessageKey};
 use super::notes::{NoteKind, Notes, TimelineNote};
 use super::rows::CallPlace;
@@ -34,6 +36,8 @@ struct SentMessage {
 
 #[derive(Clone, Copy, Debug)]
 enum Receipt {
+    /// By nobody yet: the call waited for the message and left it
+    Probed,
     /// By the call itself, of so many bytes
     Now(u64),
     /// By a later call of this process: the number of the post
@@ -85,6 +89,7 @@ pub(super) struct Messages {
     /// Destinations and communicators of which that is true of all keys
     wild: FxHashSet<(i32, u64)>,
     posts: FxHashMap<usize, Posts>,
+    exchanges: Exchanges,
     /// Messages, or calls that complete some, that could not be matched
     pub(super) untold: u64,
     /// Calls on communicators that the log does not tell apart
@@ -117,18 +122,27 @@ impl Messages {
             }
             return;
         }
+        if meaning == Meaning::Probe {
+            if let MessageEnd::Of(key) = MessageEnd::from(told.peer, rank, told) {
+                self.probe(key, call, notes);
+            }
+            return;
+        }
         let Some(ends) = MessageEnds::of(meaning, rank, told) else { return };
         if told.communicator == 0 {
             // A call that failed or that had no partner has no communicator either.
             self.unnamed += u64::from(told.peer != NOBODY || told.source != NOBODY);
             return;
         }
+        if let (MessageEnd::Of(_), MessageEnd::Of(_)) = (ends.sent, ends.received) {
+            self.exchanges.begin(call.place);
+        }
         match ends.sent {
             MessageEnd::Of(key) => {
-                let is_blocking = meaning == Meaning::Send;
+                let is_blocking = waits_for_receiver(meaning, ends.received, told.sent);
                 self.send(key, SentMessage { call, bytes: told.sent, is_blocking }, notes);
             }
-            MessageEnd::Some(key) => self.forget(key),
+            MessageEnd::Some(key) => self.forget(key, notes),
             MessageEnd::Nothing | MessageEnd::Any => {}
         }
         let is_open = matches!(ends.received, MessageEnd::Of(key) if !self.is_void(&key));
@@ -145,7 +159,7 @@ impl Messages {
         };
         match ends.received {
             MessageEnd::Of(key) => self.receive(key, call, receipt, notes),
-            MessageEnd::Any => self.forget_all(rank, told.communicator),
+            MessageEnd::Any => self.forget_all(rank, told.communicator, notes),
             MessageEnd::Nothing | MessageEnd::Some(_) => {}
         }
     }
@@ -154,29 +168,36 @@ impl Messages {
         self.wild.contains(&(key.destination, key.communicator)) || self.void.contains(key)
     }
 
-    fn forget(&mut self, key: MessageKey) {
+    fn forget(&mut self, key: MessageKey, notes: &mut Notes) {
         self.void.insert(key);
         if let Some(channel) = self.channels.remove(&key) {
-            self.close(channel);
+            self.close(channel, notes);
         }
         self.untold += 1;
     }
 
-    fn forget_all(&mut self, rank: i32, communicator: u64) {
+    fn forget_all(&mut self, rank: i32, communicator: u64, notes: &mut Notes) {
         self.untold += 1;
         if self.wild.insert((rank, communicator)) {
             let same =
                 |key: &MessageKey| key.destination == rank && key.communicator == communicator;
             let gone: Vec<Channel> =
                 self.channels.extract_if(|key, _| same(key)).map(|(_, channel)| channel).collect();
-            gone.into_iter().for_each(|channel| self.close(channel));
+            gone.into_iter().for_each(|channel| self.close(channel, notes));
         }
     }
 
-    /// The posts of a channel will get no message.
-    fn close(&mut self, channel: Channel) {
-        for (_, receipt) in channel.receives {
-            let Receipt::Posted { process, post } = receipt else { continue };
+    /// The posts of a channel will get no message, and nothing is told of its calls.
+    fn close(&mut self, channel: Channel, notes: &mut Notes) {
+        for sent in channel.sends {
+            self.exchanges.tell(sent.call.place, None, notes);
+        }
+        for (call, receipt) in channel.receives {
+            let Receipt::Posted { process, post } = receipt else {
+                // Of a call that probed, nothing is open.
+                self.exchanges.tell(call.place, None, notes);
+                continue;
+            };
             let Some(posts) = self.posts.get_mut(&process) else { continue };
             if let Some(place) = posts.place(post) {
                 posts.open.remove(place);
@@ -187,9 +208,14 @@ impl Messages {
     fn send(&mut self, key: MessageKey, sent: SentMessage, notes: &mut Notes) {
         if self.is_void(&key) {
             self.untold += 1;
+            self.exchanges.tell(sent.call.place, None, notes);
             return;
         }
         let channel = self.channels.entry(key).or_default();
+        while let Some((call, Receipt::Probed)) = channel.receives.front() {
+            probed(*call, &sent, notes);
+            channel.receives.pop_front();
+        }
         match channel.receives.pop_front() {
             Some(receive) => self.pair(key, sent, receive, notes),
             None => channel.sends.push_back(sent),
@@ -198,12 +224,25 @@ impl Messages {
 
     fn receive(&mut self, key: MessageKey, call: TimedCall, receipt: Receipt, notes: &mut Notes) {
         if self.is_void(&key) {
+            self.exchanges.tell(call.place, None, notes);
             return;
         }
         let channel = self.channels.entry(key).or_default();
         match channel.sends.pop_front() {
             Some(sent) => self.pair(key, sent, (call, receipt), notes),
             None => channel.receives.push_back((call, receipt)),
+        }
+    }
+
+    /// A call that waits for a message takes none.
+    fn probe(&mut self, key: MessageKey, call: TimedCall, notes: &mut Notes) {
+        if self.is_void(&key) || key.communicator == 0 {
+            return;
+        }
+        let channel = self.channels.entry(key).or_default();
+        match channel.sends.front() {
+            Some(sent) => probed(call, sent, notes),
+            None => channel.receives.push_back((call, Receipt::Probed)),
         }
     }
 
@@ -216,13 +255,16 @@ impl Messages {
         notes: &mut Notes,
     ) {
         match receipt {
+            Receipt::Probed => return probed(call, &sent, notes),
             Receipt::Now(bytes) => {
                 if bytes != sent.bytes || sent.call.began > call.ended + self.tolerance {
-                    self.forget(key);
+                    self.exchanges.tell(call.place, None, notes);
+                    self.exchanges.tell(sent.call.place, None, notes);
+                    self.forget(key, notes);
                     return;
                 }
                 let wait = sent.call.began.min(call.ended).saturating_sub(call.began);
-                notes.add(received(call, &sent, wait), TimeClass::PointToPoint);
+                self.exchanges.tell(call.place, Some(received(call, &sent, wait)), notes);
             }
             Receipt::Posted { process, post } => {
                 let posts = self.posts.entry(process).or_default();
@@ -233,16 +275,21 @@ impl Messages {
         }
         let SentMessage { call: send, is_blocking, .. } = sent;
         let is_late = call.began > send.began && call.began <= send.ended;
-        if is_blocking && is_late && send.ended - send.began >= SHORT_SEND {
-            let note = TimelineNote {
-                place: send.place,
-                kind: NoteKind::LateReceiver,
-                wait: call.began - send.began,
-                partner: call.place.row,
-                moment: call.began,
-            };
-            notes.add(note, TimeClass::PointToPoint);
-        }
+        let waited = is_blocking && is_late && send.ended - send.began >= SHORT_SEND;
+        let note = waited.then(|| TimelineNote {
+            place: send.place,
+            kind: NoteKind::LateReceiver,
+            wait: call.began - send.began,
+            partner: call.place.row,
+            moment: call.began,
+        });
+        self.exchanges.tell(send.place, note, notes);
+    }
+
+    /// Everything was added.
+    pub(super) fn finish(&mut self, notes: &mut Notes) {
+        self.complete(u64::MAX, notes);
+        self.exchanges.finish(notes);
     }
 
     /// Tells which posted receives were completed by calls that ended before `known`: all calls that
@@ -257,6 +304,24 @@ impl Messages {
                 self.untold += u64::from(!posts.take(&completion, self.tolerance, notes));
             }
         }
+    }
+}
+
+/// Whether a call that sends may wait for the receiver. One that also receives does so only for a message
+/// that may need its receiver, as in the profile.
+fn waits_for_receiver(meaning: Meaning, received: MessageEnd, bytes: u64) -> bool {
+    match meaning {
+        Meaning::Send => true,
+        Meaning::SendReceive => bytes > SMALL_MESSAGE || received == MessageEnd::Nothing,
+        _ => false,
+    }
+}
+
+/// A call that waited for a message that it left.
+fn probed(call: TimedCall, sent: &SentMessage, notes: &mut Notes) {
+    let wait = sent.call.began.min(call.ended).saturating_sub(call.began);
+    if wait > 0 {
+        notes.add(received(call, sent, wait), TimeClass::PointToPoint);
     }
 }
 

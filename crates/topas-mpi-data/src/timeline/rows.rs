@@ -87,7 +87,7 @@ pub struct TimelineBlock {
 }
 
 /// A call by its place: row, block of the row, call of the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallPlace {
     /// The row
     pub row: u32,

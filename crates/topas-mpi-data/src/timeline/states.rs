@@ -1,6 +1,9 @@
 //! What a thread does at a time, and what a routine means for that.
 
-use topas_mpi_table::{CallProgress, Function, FunctionClass, Gathering, Waits, find};
+use topas_mpi_table::{
+    CallProgress, Direction, Function, FunctionClass, Gathering, Parameter, ParameterKind, Waits,
+    find,
+};
 
 /// What a thread does at a time. A moment belongs to one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +101,8 @@ pub(super) enum Meaning {
     ReceivePosted,
     /// Receives in a way that the log does not tell
     ReceiveUntold,
+    /// Waits for a message and leaves it
+    Probe,
     /// Sends and receives
     SendReceive,
     /// Completes one request
@@ -107,11 +112,52 @@ pub(super) enum Meaning {
     /// All ranks of a communicator come together and wait
     Gathers(Gathering),
     /// The same, but another call waits
-    GatherStarted,
+    GatherStarted(Gathering),
     /// All of a communicator, window or file wait for the last, as far as the log numbers such calls
     Meets,
     /// `MPI_Finalize`
     Finalize,
+}
+
+/// What a call does with requests that are no collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestRole {
+    /// Nothing
+    Nothing,
+    /// Starts one
+    Starts,
+    /// Starts some
+    StartsSome,
+    /// Waits until one that the program chose is complete
+    WaitsForOne,
+    /// Waits until all that the program chose are complete
+    WaitsForAll,
+    /// Completes any, or none
+    Asks,
+}
+
+impl RequestRole {
+    pub(super) fn of_routine(name: &str) -> RequestRole {
+        let Some((function, _)) = find(name) else { return RequestRole::StartsSome };
+        let gives = |parameter: &'static Parameter| {
+            parameter.kind == ParameterKind::Request && parameter.direction == Direction::Out
+        };
+        match function.name {
+            "MPI_Start" => RequestRole::Starts,
+            "MPI_Startall" => RequestRole::StartsSome,
+            "MPI_Wait" => RequestRole::WaitsForOne,
+            "MPI_Waitall" => RequestRole::WaitsForAll,
+            _ => match function.class {
+                FunctionClass::Wait | FunctionClass::Test => RequestRole::Asks,
+                FunctionClass::Collective(CallProgress::Nonblocking) => RequestRole::Nothing,
+                _ if function.class.progress() == Some(CallProgress::Persistent) => {
+                    RequestRole::Nothing
+                }
+                _ if function.parameters(false).any(gives) => RequestRole::Starts,
+                _ => RequestRole::Nothing,
+            },
+        }
+    }
 }
 
 impl Meaning {
@@ -130,6 +176,7 @@ impl Meaning {
             FunctionClass::Receive(Persistent) | FunctionClass::MatchedProbe(_) => {
                 Meaning::ReceiveUntold
             }
+            FunctionClass::Probe(Blocking) => Meaning::Probe,
             FunctionClass::SendReceive(Blocking) => Meaning::SendReceive,
             FunctionClass::SendReceive(_) => Meaning::ReceiveUntold,
             FunctionClass::Wait | FunctionClass::Test => {
@@ -143,7 +190,10 @@ impl Meaning {
             FunctionClass::Collective(Blocking) => {
                 function.gathering().map_or(Meaning::Nothing, Meaning::Gathers)
             }
-            FunctionClass::Collective(_) => Meaning::GatherStarted,
+            FunctionClass::Collective(Nonblocking) => {
+                function.gathering().map_or(Meaning::Nothing, Meaning::GatherStarted)
+            }
+            FunctionClass::Collective(_) => Meaning::Nothing,
             FunctionClass::Neighborhood(_) => Meaning::Nothing,
             _ if matches!(function.waits, Waits::Group) => Meaning::Meets,
             _ => Meaning::Nothing,
@@ -174,6 +224,29 @@ mod tests {
     }
 
     #[test]
+    fn routines_start_requests_and_complete_them() {
+        for (name, role) in [
+            ("MPI_Isend", RequestRole::Starts),
+            ("MPI_Irecv", RequestRole::Starts),
+            ("MPI_Rput", RequestRole::Starts),
+            ("MPI_File_iread", RequestRole::Starts),
+            ("MPI_Ineighbor_alltoall", RequestRole::Starts),
+            ("MPI_Comm_idup", RequestRole::Starts),
+            ("MPI_Send_init", RequestRole::Nothing),
+            ("MPI_Start", RequestRole::Starts),
+            ("MPI_Startall", RequestRole::StartsSome),
+            ("MPI_Iallreduce", RequestRole::Nothing),
+            ("MPI_Allreduce", RequestRole::Nothing),
+            ("MPI_Wait", RequestRole::WaitsForOne),
+            ("MPI_Waitall", RequestRole::WaitsForAll),
+            ("MPI_Waitsome", RequestRole::Asks),
+            ("MPI_Test", RequestRole::Asks),
+        ] {
+            assert_eq!(RequestRole::of_routine(name), role, "{name}");
+        }
+    }
+
+    #[test]
     fn routines_mean_what_the_standard_says() {
         for (name, meaning) in [
             ("MPI_Ssend", Meaning::Send),
@@ -181,13 +254,17 @@ mod tests {
             ("MPI_Recv", Meaning::Receive),
             ("MPI_Mrecv", Meaning::Nothing),
             ("MPI_Irecv", Meaning::ReceivePosted),
+            ("MPI_Probe", Meaning::Probe),
+            ("MPI_Iprobe", Meaning::Nothing),
             ("MPI_Mprobe", Meaning::ReceiveUntold),
             ("MPI_Waitall", Meaning::Completions),
             ("MPI_Wait", Meaning::Completion),
             ("MPI_Bcast", Meaning::Gathers(Gathering::FromRoot)),
             ("MPI_Reduce", Meaning::Gathers(Gathering::ToRoot)),
             ("MPI_Alltoall", Meaning::Gathers(Gathering::All)),
-            ("MPI_Ibarrier", Meaning::GatherStarted),
+            ("MPI_Ibarrier", Meaning::GatherStarted(Gathering::All)),
+            ("MPI_Ireduce", Meaning::GatherStarted(Gathering::ToRoot)),
+            ("MPI_Bcast_init", Meaning::Nothing),
             ("MPI_File_open", Meaning::Meets),
             ("MPI_Neighbor_alltoall", Meaning::Nothing),
             ("MPI_Comm_rank", Meaning::Nothing),

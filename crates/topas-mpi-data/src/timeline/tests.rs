@@ -9,6 +9,8 @@ use super::*;
 use crate::trace::StreamedEvent;
 
 mod clocks;
+mod exchanges;
+mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 mod synthetic;
 
@@ -18,7 +20,7 @@ const MS: u64 = 1_000_000;
 const NONE: CallArguments = CallArguments { communicator: 1, ..CallArguments::NONE };
 
 /// Routines of logs that are made here, by number.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 13] = [
     "MPI_Send",
     "MPI_Recv",
     "MPI_Isend",
@@ -28,6 +30,10 @@ const NAMES: [&str; 9] = [
     "MPI_Bcast",
     "MPI_Reduce",
     "MPI_Recv_init",
+    "MPI_Sendrecv",
+    "MPI_Probe",
+    "MPI_Iallreduce",
+    "MPI_Wait",
 ];
 
 /// A call: its name, when it began and ended in ms, and what it was about.

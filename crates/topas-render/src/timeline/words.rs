@@ -91,8 +91,9 @@ pub(super) fn finding(timeline: &Timeline<'_>, place: Option<String>) -> Option<
         return None;
     }
     let share = percent(waits, all);
+    let told = if timeline.untold > 0 { "As far as the log tells, the" } else { "The" };
     let waiting = format!(
-        "The ranks waited for each other for {} s, {share} % of the time of all ranks",
+        "{told} ranks waited for each other for {} s, {share} % of the time of all ranks",
         seconds(timeline, waits)
     );
     let Some(row) = late(timeline).and_then(|place| timeline.rows.get(place)) else {

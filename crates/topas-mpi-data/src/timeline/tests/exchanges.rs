@@ -1,0 +1,98 @@
+//! Calls that send a message and receive another one, and calls that wait for a message and leave it.
+
+use topas_mpi_table::SMALL_MESSAGE;
+use topas_trace::NOBODY;
+
+use super::*;
+
+/// Rank 0 sends to rank 2 and receives from rank 1, in one call: it waits for that one which comes later, and
+/// for a receiver only if the message may need one.
+#[test]
+fn a_call_that_exchanges_messages_waits_once() {
+    let exchange = |sent, bytes| CallArguments { source: 1, received: 8, ..to(sent, 5, bytes) };
+    let large = SMALL_MESSAGE + 1;
+    // To whom, how many bytes, when rank 1 sends and rank 2 receives; the waits for sender and receiver.
+    for (to_rank, bytes, sends, receives, waits) in [
+        (2, large, 30, 50, [0, 40]),
+        (2, large, 50, 30, [40, 0]),
+        (2, large - 1, 30, 50, [20, 0]),
+        (2, large, 30, 70, [20, 0]),
+        (2, large, 5, 6, [0, 0]),
+        (NOBODY, 0, 30, 50, [20, 0]),
+    ] {
+        let receive = if to_rank < 0 { from(NOBODY, 5, 0) } else { from(0, 5, bytes) };
+        told(
+            &[
+                &[("MPI_Sendrecv", 10, 60, exchange(to_rank, bytes))],
+                &[("MPI_Send", sends, sends + 1, to(0, 5, 8))],
+                &[("MPI_Recv", receives, 80, receive)],
+            ],
+            |timeline| {
+                let of = |class| time(timeline, 0, class);
+                let told = [of(TimeClass::LateSender), of(TimeClass::LateReceiver)];
+                assert_eq!(told, waits, "{bytes} bytes, {sends} and {receives} ms");
+                assert_eq!(of(TimeClass::PointToPoint), 50 - waits[0] - waits[1]);
+                let delayed: u64 = timeline.rows.iter().map(|row| row.delayed / MS).sum();
+                let all = (0..3).map(|rank| {
+                    time(timeline, rank, TimeClass::LateSender)
+                        + time(timeline, rank, TimeClass::LateReceiver)
+                });
+                assert_eq!(delayed, all.sum::<u64>(), "each wait counts once");
+                let messages = timeline.notes_of(0).iter();
+                let messages = messages.filter(|note| note.kind == NoteKind::Message).count();
+                assert_eq!(messages, 1, "the arrow of the message stays");
+            },
+        );
+    }
+}
+
+/// Of an exchange whose one side cannot be told the other side is told, and so is a send to nobody's receive.
+#[test]
+fn a_side_of_an_exchange_that_is_not_told_hides_nothing() {
+    let large = SMALL_MESSAGE + 1;
+    // A source that is not known, one that sends other bytes, one whose message is not in the log, and none.
+    for (source, received) in [(UNKNOWN_RANK, 8), (1, 9), (1, 0), (NOBODY, 0)] {
+        let sends: &[MadeCall] = match received {
+            0 => &[("MPI_Barrier", 1, 2, NONE)],
+            _ => &[("MPI_Send", 30, 31, to(0, 5, 8))],
+        };
+        let exchange = CallArguments { source, received, ..to(2, 5, large) };
+        told(
+            &[
+                &[("MPI_Sendrecv", 10, 60, exchange)],
+                sends,
+                &[("MPI_Recv", 50, 61, from(0, 5, large))],
+            ],
+            |timeline| assert_eq!(time(timeline, 0, TimeClass::LateReceiver), 40, "{source}"),
+        );
+    }
+}
+
+/// A probe waits for the message that the next receive takes, in whatever order both ranks are read.
+#[test]
+fn a_probe_waits_and_takes_nothing() {
+    for began in [20, 1] {
+        told(
+            &[
+                &[
+                    ("MPI_Probe", 10, 31, from(1, 5, 0)),
+                    ("MPI_Probe", 32, 33, from(1, 5, 0)),
+                    ("MPI_Recv", 34, 35, from(1, 5, 8)),
+                    ("MPI_Probe", 40, 61, from(1, 5, 0)),
+                    ("MPI_Recv", 62, 63, from(1, 5, 9)),
+                    // Of a communicator that is not told apart, nothing is known.
+                    ("MPI_Probe", 70, 80, CallArguments { communicator: 0, ..from(1, 5, 0) }),
+                ],
+                &[
+                    ("MPI_Barrier", began, began + 1, CallArguments { communicator: 0, ..NONE }),
+                    ("MPI_Send", 30, 31, to(0, 5, 8)),
+                    ("MPI_Send", 60, 61, to(0, 5, 9)),
+                ],
+            ],
+            |timeline| {
+                assert_eq!(time(timeline, 0, TimeClass::LateSender), 40);
+                assert_eq!(timeline.untold, 0);
+            },
+        );
+    }
+}
