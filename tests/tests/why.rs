@@ -151,6 +151,58 @@ fn every_pattern_ends_in_its_bottleneck() {
     }
 }
 
+/// Delays that begin in one rank and reach others by ranks that wait themselves: the case, the rule that comes
+/// first, and that rank.
+const DELAYS: [(&str, &str, u32); 6] = [
+    ("parts", "late-to-collectives", 3),
+    ("pipeline", "late-receivers", 2),
+    ("gather", "late-senders", 2),
+    ("meanwhile", "late-to-collectives", 2),
+    ("persistent", "late-senders", 1),
+    ("probe", "late-to-collectives", 1),
+];
+
+/// The first sentence of the profile and the first finding, with the event log and without, name the rank in which
+/// the delay begins, and what the event log lacks makes no guess of it.
+fn delay_begins_in((case, rule, rank): (&str, &str, u32), mpi: Mpi) {
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let program = scratch.path().join("delays");
+    build(mpi, "mpicc", &["delays/delays.c"], &["-O1", "-g"], &program);
+    let program = program.to_str().expect("path");
+    let words =
+        ["TOPAS_MPI_LOG=yes", "TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes", program, case, "130"];
+    profiled(mpi, &scratch, 4, &words, &places).good();
+    let log = event_log(places.out.parent().expect("a directory"));
+    let mut view = scratch.command(Site::shared().tool("topasview"));
+    let told = run(view.arg("--mpi").arg(&places.out)).good().out();
+    let first: Vec<&str> = told.lines().skip(3).take(6).flat_map(str::split_whitespace).collect();
+    let first = first.join(" ");
+    let names = [format!("for rank {rank}, "), format!("Rank {rank} makes the others wait")];
+    assert!(names.iter().any(|name| first.contains(name)), "{case}, {}: {first}", mpi.name());
+    for files in [&[&*places.out, &log][..], &[&*places.out]] {
+        let told = why(&scratch, files);
+        ends_in(case, mpi, rule, &[rank], &told);
+        let is_told = !told["findings"].as_array().expect("a list").is_empty();
+        let is_taken = told["beside"].to_string().contains("taken-processors");
+        assert!(is_told || is_taken, "{case}, {}: {told:#}", mpi.name());
+    }
+}
+
+#[test]
+fn a_delay_in_a_part_of_a_communicator_is_found() {
+    let name = "a_delay_in_a_part_of_a_communicator_is_found";
+    Mpi::installed(name).into_iter().for_each(|mpi| delay_begins_in(DELAYS[0], mpi));
+}
+
+#[test]
+#[ignore = "cargo xtask test --findings"]
+fn every_delay_is_followed_to_its_begin() {
+    for mpi in Mpi::installed("every_delay_is_followed_to_its_begin") {
+        DELAYS[1..].iter().for_each(|of| delay_begins_in(*of, mpi));
+    }
+}
+
 /// Time in the kernel is none of MPI's: the lines of the PEs tell it.
 #[test]
 fn time_in_the_kernel_is_found() {

@@ -241,6 +241,16 @@ pub const FACTS: &[Fact] = &[
         "Ranks that each have at least 5 % of this time, if none has most of it.",
     ),
     fact(
+        "late_first",
+        TEXT,
+        "The rank in which the delay began: the rank that sends late, or one for which that rank waited itself.",
+    ),
+    fact(
+        "late_first_computes",
+        SECONDS,
+        "The time outside MPI of that rank, if it is another one than the one that sends late.",
+    ),
+    fact(
         "late_where",
         TEXT,
         "Where in the source most of this time was waited, if call paths were counted.",
@@ -265,6 +275,16 @@ pub const FACTS: &[Fact] = &[
         "Ranks that each have at least 5 % of this time, if none has most of it.",
     ),
     fact(
+        "latercv_first",
+        TEXT,
+        "The rank in which the delay began: the rank that receives late, or one for which that rank waited itself.",
+    ),
+    fact(
+        "latercv_first_computes",
+        SECONDS,
+        "The time outside MPI of that rank, if it is another one than the one that receives late.",
+    ),
+    fact(
         "latercv_where",
         TEXT,
         "Where in the source most of this time was waited, if call paths were counted.",
@@ -282,6 +302,16 @@ pub const FACTS: &[Fact] = &[
         "coll_turns",
         COUNT,
         "Ranks that each have at least 5 % of this time, if none has most of it.",
+    ),
+    fact(
+        "coll_first",
+        TEXT,
+        "The rank in which the delay began: the rank that comes late, or one for which that rank waited itself.",
+    ),
+    fact(
+        "coll_first_computes",
+        SECONDS,
+        "The time outside MPI of that rank, if it is another one than the one that comes late.",
     ),
     fact(
         "coll_where",
@@ -303,9 +333,13 @@ pub const FACTS: &[Fact] = &[
     fact("message_mean", BYTES, "Mean size of messages between two ranks."),
     fact("message_count", COUNT, "Number of these messages."),
     fact("message_rate", COUNT, "Messages that a rank sends and receives in a second of MPI."),
-    fact("file_share", SHARE, "Time in MPI-I/O, as a share of the time of all ranks."),
-    fact("file_cost", SECONDS, "Mean time of a rank in MPI-I/O."),
-    fact("file_sum", SECONDS, "Time of all ranks together in MPI-I/O."),
+    fact(
+        "file_share",
+        SHARE,
+        "Time in MPI-I/O without waits for ranks that come late, as a share of the time of all ranks.",
+    ),
+    fact("file_cost", SECONDS, "Mean time of a rank in MPI-I/O without these waits."),
+    fact("file_sum", SECONDS, "Time of all ranks together in MPI-I/O without these waits."),
     fact("file_size", BYTES, "Mean size of its accesses."),
     fact("file_calls", COUNT, "Number of its accesses."),
     fact(

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, MessageClass, MpiObjectKind, MpiProfile, MpiRank, RoutineAmount, RoutineCalls,
-    RoutineWaits, WaitSums, Waiting, outside_of_rank,
+    Blame, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank, RoutineAmount,
+    RoutineCalls, RoutineWaits, WaitSums, Waiting, computing, outside_of_rank,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -28,6 +28,8 @@ struct WaitNames {
     own: &'static str,
     others: &'static str,
     turns: &'static str,
+    first: &'static str,
+    first_computes: &'static str,
 }
 
 const LATE: WaitNames = WaitNames {
@@ -41,6 +43,8 @@ const LATE: WaitNames = WaitNames {
     own: "late_who_computes",
     others: "late_others_compute",
     turns: "late_turns",
+    first: "late_first",
+    first_computes: "late_first_computes",
 };
 
 const RECEIVER: WaitNames = WaitNames {
@@ -54,6 +58,8 @@ const RECEIVER: WaitNames = WaitNames {
     own: "latercv_who_computes",
     others: "latercv_others_compute",
     turns: "latercv_turns",
+    first: "latercv_first",
+    first_computes: "latercv_first_computes",
 };
 
 const COLLECTIVE: WaitNames = WaitNames {
@@ -67,6 +73,8 @@ const COLLECTIVE: WaitNames = WaitNames {
     own: "coll_who_computes",
     others: "coll_others_compute",
     turns: "coll_turns",
+    first: "coll_first",
+    first_computes: "coll_first_computes",
 };
 
 /// The facts of a profile of which nothing else is known: of `topas-mpi.out`, or of mapped files.
@@ -122,7 +130,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     let in_messages = |all: &WaitSums| all.late.nanoseconds + all.late_receiver.nanoseconds;
     let waited = waits.as_ref().map_or(0, |(all, _)| in_messages(all));
     messages(profile, waited, wall, facts);
-    classes(profile, wall, facts);
+    classes(profile, waits.map_or_else(Vec::new, |(_, routines)| routines), wall, facts);
     balance(profile, facts);
 }
 
@@ -201,7 +209,7 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
         culprit(profile, names, blame, facts);
     }
     let waits = blamed_waits(profile, |of| of.late_receiver);
-    facts.number("latercv_queued", 100.0 * queued(&waits, |rank| outside_of(profile, rank)));
+    facts.number("latercv_queued", 100.0 * queued(&waits, |rank| busy_elsewhere(profile, rank)));
     facts.number("lateunk_share", 100.0 * all.unknown() as f64 / sums.wall as f64);
 }
 
@@ -237,23 +245,24 @@ fn by_blamed(waits: &[BlamedWait]) -> BTreeMap<u32, u128> {
     times
 }
 
-/// The time outside of MPI of a rank that left a record.
-fn outside_of(profile: &MpiProfile, rank: u32) -> Option<u128> {
+/// The time in which a rank that left a record was outside of MPI, or waited for others itself.
+fn busy_elsewhere(profile: &MpiProfile, rank: u32) -> Option<u128> {
     let known = profile.ranks.iter().find(|known| known.rank == rank)?;
-    Some(outside_of_rank(&known.sums))
+    Some(outside_of_rank(&known.sums) + known.sums.waits.all().waited())
 }
 
 /// The share of the waits for late receivers in which the receiver was in other calls of MPI, at least: what
 /// is left of the waits for the rank that most of them are for, if each is shortened by the time that this
-/// rank was outside of MPI longer than the one that waited. 0 if there is no such rank.
-fn queued(waits: &[BlamedWait], outside: impl Fn(u32) -> Option<u128>) -> f64 {
+/// rank was elsewhere (outside of MPI, or waiting itself) longer than the one that waited was outside of MPI. 0 if
+/// there is no such rank.
+fn queued(waits: &[BlamedWait], elsewhere: impl Fn(u32) -> Option<u128>) -> f64 {
     let receivers = by_blamed(waits);
     let all: u128 = receivers.values().sum();
     let most = receivers.iter().max_by_key(|(_, time)| **time);
     let Some((receiver, _)) = most.filter(|(_, time)| **time as f64 >= MOST * all as f64) else {
         return 0.0;
     };
-    let Some(own) = outside(*receiver).filter(|_| all > 0) else { return 0.0 };
+    let Some(own) = elsewhere(*receiver).filter(|_| all > 0) else { return 0.0 };
     let of_it = waits.iter().filter(|wait| wait.blamed == *receiver);
     let left = of_it.map(|wait| wait.time.saturating_sub(own.saturating_sub(wait.outside)));
     left.sum::<u128>() as f64 / all as f64
@@ -280,12 +289,14 @@ fn culprit(
     }
     facts.text(names.who, format!("rank {rank}"));
     facts.number(names.who_share, 100.0 * share);
-    let others = profile.ranks.iter().filter(|known| known.rank != *rank);
-    let others: Vec<u128> = others.map(|known| outside_of_rank(&known.sums)).collect();
-    if let (Some(own), false) = (outside_of(profile, *rank), others.is_empty()) {
+    if let Some((own, mean)) = computing(profile, *rank) {
         facts.number(names.own, own as f64 / 1e9);
-        let mean = others.iter().sum::<u128>() as f64 / 1e9 / others.len() as f64;
-        facts.number(names.others, mean);
+        facts.number(names.others, mean as f64 / 1e9);
+    }
+    let first = DelayBeginning::of(profile, *rank).map(|beginning| beginning.first);
+    facts.text(names.first, format!("rank {}", first.unwrap_or(*rank)));
+    if let Some((own, _)) = first.and_then(|first| computing(profile, first)) {
+        facts.number(names.first_computes, own as f64 / 1e9);
     }
 }
 
@@ -350,7 +361,7 @@ fn class(
     these
 }
 
-fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
+fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mut FactValues) {
     let ranks = profile.total.ranks as f64;
     let files = class(
         profile,
@@ -358,6 +369,13 @@ fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         |class, _| matches!(class, FunctionClass::Io(..) | FunctionClass::File),
         facts,
     );
+    // That ranks come late to files is told of collectives, and says nothing of files.
+    let is_file = |of: &&RoutineWaits| files.iter().any(|file| file.number == of.number);
+    let waited: u128 = waits.iter().filter(is_file).map(|of| of.sums.waited()).sum();
+    let time = files.iter().map(|of| of.time).sum::<u128>().saturating_sub(waited);
+    facts.number("file_share", 100.0 * time as f64 / profile.total.wall as f64);
+    facts.number("file_cost", time as f64 / 1e9 / ranks);
+    facts.number("file_sum", time as f64 / 1e9);
     let data = |of: &&RoutineCalls| {
         of.number.function().is_some_and(|f| matches!(f.class, FunctionClass::Io(..)))
     };

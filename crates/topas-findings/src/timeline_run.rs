@@ -24,8 +24,10 @@ const WAITS: [(TimeClass, &str, &str, &str); 3] = [
 pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let course = timeline.course(PARTS);
     facts.number("slices", (PARTS - 2) as f64);
+    let sums = timeline.course(1);
     for (class, share, error, when) in WAITS {
-        let shares: Vec<f64> = course.iter().map(|times| part(times, class)).collect();
+        let Some(scale) = scale(facts, share, part(&sums[0], class)) else { continue };
+        let shares: Vec<f64> = course.iter().map(|times| scale * part(times, class)).collect();
         // What a rank does before the log begins is not known.
         let inner = &shares[1..PARTS - 1];
         let spread = spread(inner);
@@ -41,10 +43,24 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
             facts.text(when, words);
         }
     }
-    origin(timeline, facts);
+    let measured: f64 = WAITS.iter().filter_map(|(_, share, ..)| facts.get_number(share)).sum();
+    let is_measured = facts.get_number("waits_known") == Some(1.0);
+    let in_log: f64 = WAITS.iter().map(|(class, ..)| part(&sums[0], *class)).sum();
+    if !is_measured || in_log >= MOST * measured {
+        origin(timeline, facts);
+    }
     if facts.get_number("waits_known") != Some(1.0) {
         waits(timeline, facts);
     }
+}
+
+/// By how much the waits of a kind in the log are to be multiplied to be those that the profile has measured; None
+/// if the log lacks most of them. The log does not say which requests a call completes, so it lacks the waits for
+/// persistent requests and non-blocking collectives: that is no evidence against the profile.
+fn scale(facts: &FactValues, share: &str, in_log: f64) -> Option<f64> {
+    let is_measured = facts.get_number("waits_known") == Some(1.0);
+    let measured = facts.get_number(share).filter(|_| is_measured).unwrap_or(0.0);
+    (in_log >= MOST * measured).then(|| (measured / in_log.max(f64::MIN_POSITIVE)).max(1.0))
 }
 
 /// How long ranks waited, where the profile does not tell that.
@@ -124,6 +140,18 @@ mod tests {
         one[4] = 18.0;
         let spread = spread(&one);
         assert!((spread.mean - 1.0).abs() < 1e-9 && (spread.error - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_the_log_lacks_is_no_evidence_against_the_profile() {
+        let mut facts = FactValues::default();
+        assert_eq!(scale(&facts, "late_share", 0.0), Some(1.0));
+        facts.number("late_share", 20.0);
+        assert_eq!(scale(&facts, "late_share", 1.0), Some(1.0), "the profile tells no waits");
+        facts.number("waits_known", 1.0);
+        for (in_log, scaled) in [(0.0, None), (9.0, None), (10.0, Some(2.0)), (25.0, Some(1.0))] {
+            assert_eq!(scale(&facts, "late_share", in_log), scaled, "{in_log} %");
+        }
     }
 
     #[test]

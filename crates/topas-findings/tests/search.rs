@@ -19,6 +19,7 @@ fn late(share: f64) -> FactValues {
         facts.number(name, value);
     }
     facts.text("late_who", "rank 3");
+    facts.text("late_first", "rank 3");
     facts
 }
 
@@ -155,9 +156,9 @@ fn one_cause_is_told_once() {
         facts.number(name, value);
     }
     let rules = Rules::builtin();
-    facts.text("coll_who", "rank 2");
+    facts.text("coll_first", "rank 2");
     assert_eq!(names(&rules.search(&facts, None)), ["late-to-collectives", "late-senders"]);
-    facts.text("coll_who", "rank 3");
+    facts.text("coll_first", "rank 3");
     let search = rules.search(&facts, None);
     assert_eq!(names(&search), ["late-to-collectives"]);
     let found = &search.findings[0];

@@ -9,6 +9,7 @@
 mod calibration;
 mod collect;
 mod decode;
+mod delay;
 mod efficiency;
 mod identity;
 mod launch_profile;
@@ -40,6 +41,7 @@ mod worlds;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
+pub use delay::{DelayBeginning, computing, is_longer};
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};

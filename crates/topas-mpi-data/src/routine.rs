@@ -1,7 +1,7 @@
 //! What is counted of one routine, and routines by number.
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_mpi_table::{Function, functions};
+use topas_mpi_table::{CallProgress, Epoch, Function, FunctionClass, functions};
 
 /// Something that is counted, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -73,6 +73,20 @@ impl std::iter::Sum for RoutineAmount {
 pub struct RoutineNumber(pub u16);
 
 impl RoutineNumber {
+    /// Whether calls may wait for other processes, or ask again and again whether these have come, in a way of
+    /// which the profile does not tell for whom.
+    pub fn waits_for_untold(self) -> bool {
+        self.function().is_some_and(|function| {
+            matches!(
+                function.class,
+                FunctionClass::RmaSynchronization(Epoch::General | Epoch::Passive)
+                    | FunctionClass::Neighborhood(CallProgress::Blocking)
+                    | FunctionClass::Test
+                    | FunctionClass::Probe(CallProgress::Nonblocking)
+            )
+        })
+    }
+
     /// The row of the table; None of a routine it does not have.
     pub fn function(self) -> Option<&'static Function> {
         table().get(usize::from(self.0)).copied()

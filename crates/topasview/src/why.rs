@@ -315,9 +315,9 @@ fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> 
     }
     type Place = fn(&Args, &MpiProfile, u32) -> Option<String>;
     let places: [(_, _, Place); 4] = [
-        ("late_who", "late_where", waited_at),
-        ("latercv_who", "latercv_where", waited_at),
-        ("coll_who", "coll_where", waited_at),
+        ("late_first", "late_where", waited_at),
+        ("latercv_first", "latercv_where", waited_at),
+        ("coll_first", "coll_where", waited_at),
         ("spawn_who", "spawn_where", started_at),
     ];
     for (who, place, words) in places {

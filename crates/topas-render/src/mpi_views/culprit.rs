@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, outside_of_rank,
+    Blame, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls, RoutineNumber,
+    computing, is_longer,
 };
 
 use super::amount::routine_name;
@@ -13,9 +14,6 @@ use crate::number::{percent_of, seconds};
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
-
-/// A rank computes longer than the others from a twentieth above their mean on.
-const LONGER: u128 = 20;
 
 /// What is said of a kind of wait.
 const BECAUSE: [&str; 3] =
@@ -31,9 +29,16 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let waited: u128 = routines.map(|routine| Parts::of(profile, routine).waits.waited()).sum();
     if waited.saturating_mul(WORTH_A_NAME) < wall {
         let share = percent_of(waited, wall);
-        return Some(format!(
-            "Ranks hardly wait for each other: {share} of the time of all ranks."
-        ));
+        let untold = untold(profile.total.routines.iter(), wall / WORTH_A_NAME);
+        return Some(match untold {
+            None => format!("Ranks hardly wait for each other: {share} of the time of all ranks."),
+            Some((routine, time)) => format!(
+                "As far as that is told, ranks hardly wait for each other: {share} of the time of all ranks. But \
+                 {} of it is in calls of which it is not known for whom they wait, most of that in {}.",
+                percent_of(time, wall),
+                routine_name(profile, routine)
+            ),
+        });
     }
     let all = blamed(profile);
     let Some((last, blame)) = all.first() else {
@@ -42,8 +47,8 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     };
     let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
     let mut text;
-    let (rank, kind) = match beginning_of_delay(profile, *last) {
-        Some(Beginning { first, next, waited }) => {
+    let (rank, kind) = match DelayBeginning::of(profile, *last) {
+        Some(DelayBeginning { first, next, waited }) => {
             let kind = longest_kind(&waited);
             let why = mostly_in(profile, paths, first, kind);
             let reached = if next == *last {
@@ -73,11 +78,22 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             seconds(own, 3),
             seconds(mean, 3)
         );
-        text += if is_longer(own, mean) {
-            "."
+        text += &if is_longer(own, mean) {
+            ".".to_owned()
         } else {
-            ": it does not compute longer, so it is late because it waits itself, or because \
-             the ranks take turns."
+            let known = profile.ranks.iter().find(|known| known.rank == rank);
+            let routines = known.into_iter().flat_map(|known| &known.sums.routines);
+            match untold(routines, (blame.time() / 4).max(wall / WORTH_A_NAME)) {
+                None => ": it does not compute longer, so it is late because it waits itself, or because \
+                     the ranks take turns."
+                    .to_owned(),
+                Some((routine, time)) => format!(
+                    ": it does not compute longer, and is late because it waits itself: it is {} s in calls of which \
+                     it is not known for whom they wait, most of that in {}.",
+                    seconds(time, 3),
+                    routine_name(profile, routine)
+                ),
+            }
         };
     }
     if let Some(place) = paths.and_then(|paths| place(paths, profile, rank, Some(kind))) {
@@ -87,65 +103,16 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     Some(text)
 }
 
-/// What a rank computes, and the mean of all others, in ns; None if that is not known.
-fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
-    let (mut own, mut others, mut count) = (None, 0, 0);
-    for known in &profile.ranks {
-        let outside = outside_of_rank(&known.sums);
-        if known.rank == rank {
-            own = Some(outside);
-        } else {
-            others += outside;
-            count += 1;
-        }
-    }
-    let mean = u128::checked_div(others, count)?;
-    Some((own?, mean))
-}
-
-fn is_longer(own: u128, mean: u128) -> bool {
-    own > mean + mean / LONGER
-}
-
-/// Whom a rank waited for most.
-fn awaited_most(profile: &MpiProfile, rank: u32) -> Option<(u32, Blame)> {
-    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
-    let others = known.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank);
-    others.max_by_key(|(peer, blame)| (blame.time(), std::cmp::Reverse(*peer))).copied()
-}
-
-/// Where a delay began.
-struct Beginning {
-    /// The rank that computes longer
-    first: u32,
-    /// The rank that waits for it
-    next: u32,
-    /// How long, and why
-    waited: Blame,
-}
-
-/// A rank that is late may have waited itself, and the rank for which it waited, too: where that began,
-/// because a rank computes longer. None if the rank itself does, or if the waits lead to none that
-/// does.
-fn beginning_of_delay(profile: &MpiProfile, last: u32) -> Option<Beginning> {
-    let mut delayed = vec![last];
-    let mut found = None;
-    loop {
-        let next = *delayed.last()?;
-        let (own, mean) = computing(profile, next)?;
-        if is_longer(own, mean) {
-            return found;
-        }
-        let (first, waited) = awaited_most(profile, next)?;
-        // As much as half of what another rank waited for this one: else its delay is another.
-        let passed_on = profile.ranks.iter().flat_map(|other| &other.sums.waits.blamed);
-        let passed_on = passed_on.filter(|(peer, _)| *peer == next).map(|(_, blame)| blame.time());
-        if delayed.contains(&first) || 2 * waited.time() < passed_on.max().unwrap_or(0) {
-            return None;
-        }
-        delayed.push(first);
-        found = Some(Beginning { first, next, waited });
-    }
+/// The time in calls that may wait and of which nobody tells for whom, in ns, and the routine that has most of
+/// it; None if it is less than `least`.
+fn untold<'r>(
+    routines: impl Iterator<Item = &'r RoutineCalls> + Clone,
+    least: u128,
+) -> Option<(RoutineNumber, u128)> {
+    let these = routines.filter(|of| of.number.waits_for_untold());
+    let time: u128 = these.clone().map(|of| of.time).sum();
+    let most = these.max_by_key(|of| of.time)?;
+    (time > 0 && time >= least).then_some((most.number, time))
 }
 
 /// The kinds of a wait, in ns.

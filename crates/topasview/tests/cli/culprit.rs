@@ -9,6 +9,11 @@ type MadeRank = (f64, &'static [(u32, f64)]);
 
 /// What is said first of a launch whose ranks are these, each 10 s long, all waiting in `Recv`.
 fn first_lines(ranks: &[MadeRank]) -> String {
+    first_lines_with(ranks, "")
+}
+
+/// The same, where rank 0 also calls this routine, for 8 s of its time in MPI.
+fn first_lines_with(ranks: &[MadeRank], routine: &str) -> String {
     let mut text = String::new();
     let count = ranks.len();
     for (rank, (computes, waits)) in ranks.iter().enumerate() {
@@ -23,6 +28,9 @@ fn first_lines(ranks: &[MadeRank]) -> String {
              l=Recv:10:{late}:0:0:0:0:0:0:0:0:0:0",
             100 + rank
         );
+        if rank == 0 && !routine.is_empty() {
+            let _ = write!(text, " f={routine}:10:8:1:0:::0:0");
+        }
         for (peer, time) in *waits {
             let _ = write!(text, " b={peer}:10:{time}:0:0:0:0");
         }
@@ -66,10 +74,41 @@ fn a_rank_that_is_late_by_itself_is_named_at_once() {
     );
 }
 
+/// A rank that gathers from all waits for the late one most, and for the others a little.
+#[test]
+fn a_rank_that_waits_for_one_above_all_hands_its_delay_on() {
+    let gathers = &[(1, 2.5), (2, 1.0), (3, 1.0)];
+    let ranks: [MadeRank; 4] = [(1.0, gathers), (7.0, &[]), (1.0, &[(0, 6.0)]), (1.0, &[(0, 6.5)])];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("Rank 1 makes the others wait: rank 0 waits 2.500 s for it"), "{text}");
+    let gathers = &[(1, 2.0), (2, 1.5), (3, 1.5)];
+    let ranks: [MadeRank; 4] = [(1.0, gathers), (7.0, &[]), (1.0, &[(0, 6.0)]), (1.0, &[(0, 6.5)])];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("The others wait 12.500 s for rank 0"), "{text}");
+}
+
 #[test]
 fn where_ranks_take_turns_no_chain_is_followed() {
     let ranks: [MadeRank; 2] = [(5.0, &[(1, 4.0)]), (5.0, &[(0, 4.5)])];
     let text = words(&first_lines(&ranks));
     assert!(text.contains("The others wait 4.500 s for rank 0"), "{text}");
     assert!(text.contains("or because the ranks take turns."), "{text}");
+}
+
+/// Where ranks are in calls of which nobody tells for whom they wait, nobody says that they do not wait.
+#[test]
+fn waits_that_are_not_told_are_not_taken_for_none() {
+    let alone: [MadeRank; 2] = [(1.0, &[]), (9.5, &[])];
+    let text = words(&first_lines_with(&alone, "Win_wait"));
+    let told = "As far as that is told, ranks hardly wait for each other: 0.00% of the time of all ranks. But \
+                40.00% of it is in calls of which it is not known for whom they wait, most of that in Win_wait.";
+    assert!(text.contains(told), "{text}");
+    let text = words(&first_lines(&alone));
+    assert!(text.contains("Ranks hardly wait for each other: 0.00% of"), "{text}");
+    // A rank that polls makes the others wait.
+    let polls: [MadeRank; 3] = [(1.0, &[]), (9.0, &[(0, 0.9)]), (1.0, &[(0, 8.0)])];
+    let text = words(&first_lines_with(&polls, "Testsome"));
+    let told = "it does not compute longer, and is late because it waits itself: it is 8.000 s in calls of which \
+                it is not known for whom they wait, most of that in Testsome.";
+    assert!(text.contains(told), "{text}");
 }
