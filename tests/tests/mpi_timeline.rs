@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use serde_json::Value;
 use topas_tests::build::source;
@@ -13,6 +14,9 @@ use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 
 const RANKS: u32 = 3;
+
+/// One launch runs at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs the program: a place for what is made, and the log.
 fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
@@ -38,7 +42,10 @@ fn logged_of(
         exe.to_str().expect("a path"),
         rounds,
     ];
+    // Ranks that wait for processors beside those of another test are late, too.
+    let alone = ALONE.lock();
     profiled(mpi, &scratch, ranks, &words, &places).good();
+    drop(alone);
     let log = event_log(places.out.parent().expect("a directory"));
     (scratch, places, log)
 }
@@ -79,16 +86,23 @@ fn measured(csv: &str, name: &str) -> f64 {
 /// The page of a log has the waits of the profile of the same run.
 fn tells_what_was_measured(mpi: Mpi, scratch: &Scratch, page: &str, places: &Places) {
     let waits = tool(scratch, "topasview", &["--mpi", "--waits", "--csv"], &places.out);
-    for (name, column) in [
+    let unknown = measured(&waits, "not_measured_seconds");
+    let kinds = [
         ("wait for late sender", "late_sender_seconds"),
         ("wait for late receiver", "late_receiver_seconds"),
         ("wait in collective", "collective_seconds"),
-    ] {
-        let (told, own) = (class(page, name), measured(&waits, column));
-        let unknown = measured(&waits, "not_measured_seconds");
-        // The profile does not look at short calls, and the log has MPI_Finalize, too.
-        let near = (told - own).abs() <= 0.05 * own + unknown + 0.02;
-        assert!(near, "{} under {}: {told} s in the log, {own} s measured", name, mpi.name());
+    ];
+    let all = kinds.map(|(name, column)| (name, class(page, name), measured(&waits, column)));
+    // The profile does not look at short calls, and the log has MPI_Finalize, too.
+    let is_near = |told: f64, own: f64| (told - own).abs() <= 0.05 * own + unknown + 0.02;
+    let sum = |of: fn(&(&str, f64, f64)) -> f64| all.iter().map(of).sum::<f64>();
+    let (told, own) = (sum(|of| of.1), sum(|of| of.2));
+    assert!(is_near(told, own), "{all:?}, {unknown} s unknown, under {}", mpi.name());
+    for (_, told, own) in all {
+        // A call whose one side is not known has waited for the other side as far as the profile knows.
+        let is_other = (told - own).abs() <= 0.3 * own && unknown > 0.01 * own;
+        let is_told = is_near(told, own) || is_other;
+        assert!(is_told, "{all:?}, {unknown} s unknown, under {}", mpi.name());
     }
 }
 
