@@ -49,7 +49,7 @@ fn mix(hash: u64, address: usize) -> u64 {
 /// of frames that only begin a program or a thread are left out, if [`mark_base`] was asked.
 /// `stack` is the thread's stack from `caller.stack` on.
 #[cfg(target_arch = "x86_64")]
-#[inline]
+#[inline(always)]
 pub fn walk(rows: &mut Rows, caller: Caller, mut stack: Memory, frames: &mut [usize]) -> Walk {
     let Caller { mut address, mut base, .. } = caller;
     let mut found = Walk { count: 0, end: WalkEnd::Deeper, hash: START };
@@ -147,7 +147,7 @@ pub fn mark_base(rows: &mut Rows, caller: Caller, mut stack: Memory) {
 
 /// See the other [`walk`]: frame records, each of which leads to that of the caller.
 #[cfg(target_arch = "aarch64")]
-#[inline]
+#[inline(always)]
 pub fn walk(_: &mut Rows, caller: Caller, mut stack: Memory, frames: &mut [usize]) -> Walk {
     /// What of a word is an address: the rest may sign it.
     const ADDRESS: usize = (1 << 48) - 1;

@@ -217,9 +217,8 @@ impl LeftLaunch {
                     to.communicator(name.as_bytes(), told.kind, told.size, moved, &rank.tick);
                 }
                 let mut modules = 0;
-                for table in &rank.paths {
-                    to.paths(table, modules, &rank.tick);
-                    modules += table.modules as usize;
+                for of in &rank.paths {
+                    modules = to.paths(&of.table, &of.functions, modules, &rank.tick);
                 }
                 if let Some(table) = &rank.partners {
                     let count = (table.count as usize).min(table.partner.len());

@@ -5,9 +5,9 @@ use std::mem::{offset_of, size_of};
 
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
-    Beside, Block, CallPath, Communicator, Header, Moment, Partner, Partners, PathModule,
-    PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits, WorldStart,
-    Worlds,
+    Beside, Block, CallPath, Communicator, Header, Moment, Partner, Partners, PathFunction,
+    PathModule, PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
+    WorldStart, Worlds,
 };
 use topas_trace::RingHead;
 
@@ -69,8 +69,9 @@ structures! {
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
     PathModule { base print build_id_length build_id name }
+    PathFunction { print file name }
     CallPath { function count end reserved calls ticks sent received waits unknown frames }
-    PathTable { count modules depth inside number reserved module path }
+    PathTable { count modules depth inside number function_count functions reserved module path }
     WaitTicks { calls ticks }
     WaitRow { late late_receiver collective elsewhere unsure below }
     WaitPeer { late late_receiver collective }

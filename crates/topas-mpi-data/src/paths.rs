@@ -6,13 +6,17 @@ use super::partners::{LaunchPartner, PathPartner, partners_of};
 use super::profile::MpiProfile;
 use super::routine::RoutineNumber;
 
-/// A module of a process: the executable or a library.
+/// What frames are in: a module of a process, which is the executable or a library, or a function
+/// of Python.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PathModule {
-    /// `b` and its build id in hexadecimal digits, or `s` and a hash of its segments
+    /// `b` and its build id in hexadecimal digits, or `s` and a hash of its segments; of a function
+    /// of Python `p` and a hash of its file, name and first line
     pub id: Box<str>,
     /// Its file, where the program ran
     pub file: Box<str>,
+    /// Name of the function of Python; None of a module
+    pub function: Option<Box<str>>,
 }
 
 /// A frame of a path.
@@ -20,7 +24,8 @@ pub struct PathModule {
 pub struct PathFrame {
     /// Place in the list of modules; None if its module is not known
     pub module: Option<u32>,
-    /// The address it returns to: an offset in the file of the module, in B
+    /// The address it returns to: an offset in the file of the module, in B. In a function of Python
+    /// the line
     pub offset: u64,
 }
 
@@ -113,7 +118,7 @@ impl RankPaths {
         let number = number as usize;
         if number < MOST_MODULES {
             if self.modules.len() <= number {
-                let unknown = PathModule { id: "".into(), file: "".into() };
+                let unknown = PathModule { id: "".into(), file: "".into(), function: None };
                 self.modules.resize(number + 1, unknown);
             }
             self.modules[number] = module;

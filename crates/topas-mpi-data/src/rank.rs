@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Partners,
-    PathTable, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
+    Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
 };
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
@@ -15,7 +15,7 @@ use super::paths::RankPaths;
 use super::profile::MpiRank;
 use super::routine::{RoutineNumber, Routines};
 use super::semaphore::death;
-use super::spool::{Spool, SpoolError, text};
+use super::spool::{Spool, SpoolError, ThreadPaths, text};
 use super::spool_paths;
 use super::sums::{Communicator, Counter, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums};
 use super::waits;
@@ -56,7 +56,7 @@ pub struct SpoolRank {
     /// Whom it blames for its waits
     pub(super) blamed: Vec<(u32, WaitPeer)>,
     /// Call paths as its threads have them
-    pub(super) paths: Vec<Box<PathTable>>,
+    pub(super) paths: Vec<ThreadPaths>,
     /// Whom they waited for
     pub(super) partners: Option<Box<Partners>>,
     /// Length of a tick
@@ -73,7 +73,7 @@ struct Threads {
     peers_read: usize,
     inside: Vec<Inside>,
     paths: Option<RankPaths>,
-    tables: Vec<Box<PathTable>>,
+    tables: Vec<ThreadPaths>,
     /// ns in calls of the thread that has most
     busiest: u64,
 }
@@ -129,10 +129,10 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             threads.inside.push(inside);
             unended.extend((!running).then_some(inside));
         }
-        if let Some(mut table) = spool.paths(&block)? {
-            spool_paths::goes_on(&mut table, in_call);
-            spool_paths::add(threads.paths.get_or_insert_default(), &table, &tick);
-            threads.tables.push(table);
+        if let Some(mut of) = spool.paths(&block)? {
+            spool_paths::goes_on(&mut of.table, in_call);
+            spool_paths::add(threads.paths.get_or_insert_default(), &of, &tick);
+            threads.tables.push(of);
         }
         threads.add(spool, &block, &tick)
     })?;

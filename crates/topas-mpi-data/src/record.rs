@@ -314,9 +314,12 @@ impl MpiRecord {
             Token::Switch { name, value } => {
                 facts.switches.push((string(name), value.map(string)));
             }
-            Token::Module { number, id, file } => {
-                let module =
-                    PathModule { id: String::from_utf8_lossy(id).into(), file: string(file) };
+            Token::Module { number, id, file, function } => {
+                let module = PathModule {
+                    id: String::from_utf8_lossy(id).into(),
+                    file: string(file),
+                    function: function.map(string),
+                };
                 sums.paths.get_or_insert_default().module(number, module);
             }
             Token::Path(told) => {

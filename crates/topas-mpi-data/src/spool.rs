@@ -15,7 +15,7 @@ use topas_data::read_at_most;
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
-    PathTable, Peer, RankState, TABLE, VERSION,
+    PATH_FUNCTIONS, PathFunction, PathTable, Peer, RankState, TABLE, VERSION,
 };
 
 use super::decode::Decode;
@@ -26,6 +26,14 @@ pub const SPOOL_PREFIX: &str = "topas-mpi.";
 /// Most ranks that are believed: what is kept of each takes memory, and a file that says more can
 /// be made of holes.
 const MOST_RANKS: u32 = 1 << 22;
+
+/// The call paths of a thread.
+pub(super) struct ThreadPaths {
+    /// Paths and modules
+    pub(super) table: Box<PathTable>,
+    /// Functions of Python
+    pub(super) functions: Vec<PathFunction>,
+}
 
 /// Why a file is no profile that can be read.
 #[derive(Debug)]
@@ -245,11 +253,19 @@ impl Spool {
     /// # Errors
     ///
     /// [`SpoolError`] if they cannot be read.
-    pub(super) fn paths(&self, block: &Block) -> Result<Option<Box<PathTable>>, SpoolError> {
+    pub(super) fn paths(&self, block: &Block) -> Result<Option<ThreadPaths>, SpoolError> {
         if block.paths == 0 {
             return Ok(None);
         }
-        Ok(Some(Box::new(PathTable::decode(&self.read(block.paths, size_of::<PathTable>())?))))
+        let table = PathTable::decode(&self.read(block.paths, size_of::<PathTable>())?);
+        let mut functions = Vec::new();
+        if table.functions != 0 {
+            const LENGTH: usize = size_of::<PathFunction>();
+            let count = (table.function_count as usize).min(PATH_FUNCTIONS);
+            let bytes = self.read(table.functions, count * LENGTH)?;
+            functions.extend(bytes.chunks_exact(LENGTH).map(PathFunction::decode));
+        }
+        Ok(Some(ThreadPaths { table: Box::new(table), functions }))
     }
 
     /// Calls `each` with the number of every thread, and the line that tells what it does. Only

@@ -7,7 +7,7 @@ use topas_mpi_profile::sums::TickLength;
 
 use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule, RankPaths};
 use super::routine::RoutineNumber;
-use super::spool::text;
+use super::spool::{ThreadPaths, text};
 
 /// Adds the ticks that the call has taken that the thread is in.
 pub(super) fn goes_on(table: &mut PathTable, inside: u64) {
@@ -18,7 +18,8 @@ pub(super) fn goes_on(table: &mut PathTable, inside: u64) {
 }
 
 /// Adds the paths of a thread.
-pub(super) fn add(to: &mut RankPaths, table: &PathTable, tick: &TickLength) {
+pub(super) fn add(to: &mut RankPaths, thread: &ThreadPaths, tick: &TickLength) {
+    let ThreadPaths { table, functions } = thread;
     let first = to.modules.len() as u32;
     let modules = (table.modules as usize).min(PATH_MODULES);
     to.modules.extend(table.module.iter().take(modules).map(|module| {
@@ -27,8 +28,17 @@ pub(super) fn add(to: &mut RankPaths, table: &PathTable, tick: &TickLength) {
             0 => format!("s{:x}", module.print),
             _ => std::iter::once("b".to_owned()).chain(bytes.map(|b| format!("{b:02x}"))).collect(),
         };
-        PathModule { id: id.into(), file: String::from_utf8_lossy(text(&module.name)).into() }
+        PathModule { id: id.into(), file: in_words(&module.name), function: None }
     }));
+    to.modules.extend(functions.iter().map(|function| PathModule {
+        id: format!("p{:x}", function.print).into(),
+        file: in_words(&function.file),
+        function: Some(in_words(&function.name)),
+    }));
+    let place = |number: usize| match number.checked_sub(PATH_MODULES) {
+        None => Some(number).filter(|number| *number < modules),
+        Some(function) => Some(modules + function).filter(|_| function < functions.len()),
+    };
     let count = (table.count as usize).min(PATHS);
     for (number, path) in table.path.iter().enumerate().take(count) {
         if path.calls == 0 {
@@ -39,7 +49,7 @@ pub(super) fn add(to: &mut RankPaths, table: &PathTable, tick: &TickLength) {
         let frame = |frame: &u64| PathFrame {
             module: (frame >> OFFSET_BITS)
                 .checked_sub(1)
-                .filter(|module| (*module as usize) < modules)
+                .and_then(|number| place(number as usize))
                 .map(|module| first + module as u32),
             offset: frame & ((1 << OFFSET_BITS) - 1),
         };
@@ -58,4 +68,8 @@ pub(super) fn add(to: &mut RankPaths, table: &PathTable, tick: &TickLength) {
             number: (table.number as usize * PATHS + number).try_into().ok(),
         });
     }
+}
+
+fn in_words(name: &[u8]) -> Box<str> {
+    String::from_utf8_lossy(text(name)).into()
 }

@@ -18,7 +18,7 @@
 //! sys lookup below wrapped processor            the kernel, the loader, the next definitions
 //! life spool requests workspace                 what is kept, in files and in memory
 //! frame counters thread arch clock              a call, a thread, the time
-//! paths paths::stack                            who calls
+//! paths paths::{interpreted,python,stack}        who calls
 //! say files                                     words to the user, files of the user
 //! flow trace hooks descriptor generated::table  what calls move, and their event log
 //! installation site switches launch preload     whether this process is measured

@@ -246,6 +246,15 @@ impl LoadedObject {
         })
     }
 
+    /// Its first address, and the first behind it.
+    pub fn span(&self) -> (usize, usize) {
+        let loaded = self.segments().filter(|segment| segment.kind == PT_LOAD);
+        loaded.fold((usize::MAX, 0), |(from, end), segment| {
+            let at = self.base.wrapping_add(segment.address);
+            (from.min(at), end.max(at.wrapping_add(segment.size)))
+        })
+    }
+
     fn symbol(&self, number: usize) -> *const ElfSymbol {
         self.symbols.wrapping_add(number)
     }

@@ -2,7 +2,10 @@
 //!
 //! A thread has what it needs by itself: the rules of the return addresses it has seen, a hash
 //! table of its paths, and the table of them in the mapped file. So no call waits for another.
+//! Threads of a program in Python have paths of functions of Python, too: see [`interpreted`].
 
+mod interpreted;
+mod python;
 mod stack;
 
 use core::sync::atomic::{
@@ -26,6 +29,7 @@ use crate::mode::paused;
 use crate::thread::Thread;
 use crate::workspace::keep;
 use crate::{mode, spool, sys};
+use interpreted::InterpretedPaths;
 use stack::StackBounds;
 
 /// Most frames of a path; 0: paths are not counted.
@@ -55,7 +59,7 @@ struct Slot {
     path: u32,
 }
 
-/// What a thread keeps for its paths. All zero at first.
+/// What a thread keeps for its paths. All zero at first, but for what it keeps for Python.
 #[repr(C)]
 pub struct ThreadPaths {
     /// In the mapped file; null if there is no room
@@ -66,7 +70,9 @@ pub struct ThreadPaths {
     first: u32,
     /// Stacks that were looked for
     stacks: u32,
+    /// Empty of a thread that is asked for functions of Python
     stack: StackBounds,
+    interpreted: InterpretedPaths,
     /// Bytes sent and received when the call began
     before: [u64; 2],
     /// What walks fill
@@ -120,7 +126,8 @@ pub fn begin(thread: &mut Thread) {
         unsafe {
             (*paths).current = 0;
             (*paths).stacks = 0;
-            (*paths).stack = StackBounds { start: 0, end: 0 };
+            (*paths).stack = StackBounds::NONE;
+            (*paths).interpreted.begin();
         }
         thread.paths = paths;
         return;
@@ -128,7 +135,11 @@ pub fn begin(thread: &mut Thread) {
     let Some(memory) = sys::map_memory(size_of::<ThreadPaths>()) else { return };
     let paths: *mut ThreadPaths = memory.cast();
     // SAFETY: new, zeroed, which is a value of this type, and large enough.
-    unsafe { (*paths).table = table };
+    unsafe {
+        InterpretedPaths::write_none(&raw mut (*paths).interpreted);
+        (*paths).table = table;
+        (*paths).interpreted.begin();
+    }
     let number = COUNT.fetch_add(1, Relaxed);
     if let Some(slot) = ALL.get(number as usize) {
         // SAFETY: as above; the table is the thread's own part of the file.
@@ -153,6 +164,7 @@ pub fn put_aside(thread: &mut Thread) -> *mut ThreadPaths {
         let paths: *mut ThreadPaths = memory.cast();
         // SAFETY: new, zeroed, which is a value of these types, and large enough for both.
         unsafe {
+            InterpretedPaths::write_none(&raw mut (*paths).interpreted);
             (*paths).table = memory.add(TABLE_ASIDE).cast();
             (*(*paths).table).depth = (*(*own).table).depth;
             (*(*paths).table).count = 1;
@@ -300,8 +312,13 @@ impl ThreadPaths {
     #[inline(always)]
     fn path(&mut self, function: u32, caller: Caller) -> u32 {
         let StackBounds { start, end } = self.stack;
-        if !(start..end).contains(&caller.stack) && !self.new_stack(caller) {
-            return 0;
+        if !(start..end).contains(&caller.stack) {
+            if self.interpreted.is_wanted() {
+                return self.interpreted_path(function, caller);
+            }
+            if !self.new_stack(caller) {
+                return 0;
+            }
         }
         // SAFETY: the table is the thread's own part of the file.
         let depth = unsafe { (*self.table).depth } as usize;
@@ -309,10 +326,7 @@ impl ThreadPaths {
         // SAFETY: the stack is mapped until this end.
         let stack = unsafe { Memory::new(caller.stack, self.stack.end) };
         let found = walk(&mut self.rows, caller, stack, frames);
-        // The same frames that are cut at one time and not at another are two paths.
-        let hash = (found.hash ^ u64::from(function) << 8 ^ found.end as u64)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            | 1;
+        let hash = path_hash(found.hash, function, found.end);
         let first = (hash >> 54) as usize;
         match self.slots.get(first) {
             Some(slot) if slot.hash == hash => slot.path,
@@ -322,23 +336,29 @@ impl ThreadPaths {
 
     #[inline(never)]
     fn elsewhere(&mut self, function: u32, first: usize, hash: u64, found: Walk) -> u32 {
-        for i in 0..SLOTS {
-            match self.slots.get((first + i) % SLOTS) {
-                Some(slot) if slot.hash == hash => return slot.path,
-                Some(slot) if slot.hash == 0 => {
-                    let path = self.learn(function, found);
-                    // What has no room is looked for each time: the table must not fill up.
-                    if path != 0
-                        && let Some(slot) = self.slots.get_mut((first + i) % SLOTS)
-                    {
-                        *slot = Slot { hash, path };
-                    }
-                    return path;
+        let Some(place) = self.place(first, hash) else { return 0 };
+        match self.slots.get(place) {
+            Some(slot) if slot.hash == hash => slot.path,
+            _ => {
+                let path = self.learn(function, found);
+                // What has no room is looked for each time: the table must not fill up.
+                if path != 0
+                    && let Some(slot) = self.slots.get_mut(place)
+                {
+                    *slot = Slot { hash, path };
                 }
-                _ => {}
+                path
             }
         }
-        0
+    }
+
+    /// Where a hash is, or could be, in the table.
+    #[inline(always)]
+    fn place(&self, first: usize, hash: u64) -> Option<usize> {
+        let mut places = (0..SLOTS).map(|i| (first + i) % SLOTS);
+        places.find(|place| {
+            self.slots.get(*place).is_some_and(|slot| slot.hash == hash || slot.hash == 0)
+        })
     }
 
     /// The caller stands on a stack that is not known yet. False if it cannot be.
@@ -365,31 +385,46 @@ impl ThreadPaths {
     fn learn(&mut self, function: u32, found: Walk) -> u32 {
         // SAFETY: the table is the thread's own part of the file.
         let table = unsafe { &mut *self.table };
-        let number = table.count;
-        if number as usize >= PATHS {
+        if table.count as usize >= PATHS {
             return 0;
         }
         let mut path = CallPath {
             function: function as u16 + 1,
             count: found.count as u16,
-            end: match found.end {
-                WalkEnd::Outermost => PathEnd::Outermost,
-                WalkEnd::Deeper => PathEnd::Deeper,
-                WalkEnd::Cut => PathEnd::Cut,
-            } as u16,
+            end: path_end(found.end) as u16,
             ..CallPath::default()
         };
         for (place, address) in path.frames.iter_mut().zip(self.frames).take(found.count) {
             *place = in_module(table, address);
         }
-        if let Some(place) = table.path.get_mut(number as usize) {
-            *place = path;
-            // Behind what it is: whoever reads the file meanwhile must not see half of it.
-            // SAFETY: a word of the thread's own.
-            unsafe { AtomicU32::from_ptr(&raw mut table.count) }.store(number + 1, Release);
-        }
-        number
+        new_path(table, path)
     }
+}
+
+/// The hash by which a path is looked for. The same frames that are cut at one time and not at another
+/// are two paths.
+#[inline(always)]
+fn path_hash(frames: u64, function: u32, end: WalkEnd) -> u64 {
+    (frames ^ u64::from(function) << 8 ^ end as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+}
+
+fn path_end(end: WalkEnd) -> PathEnd {
+    match end {
+        WalkEnd::Outermost => PathEnd::Outermost,
+        WalkEnd::Deeper => PathEnd::Deeper,
+        WalkEnd::Cut => PathEnd::Cut,
+    }
+}
+
+/// Notes a path: its number, 0 if there is no room.
+fn new_path(table: &mut PathTable, path: CallPath) -> u32 {
+    let number = table.count;
+    let Some(place) = table.path.get_mut(number as usize) else { return 0 };
+    *place = path;
+    // Behind what it is: whoever reads the file meanwhile must not see half of it.
+    // SAFETY: a word of the thread's own.
+    unsafe { AtomicU32::from_ptr(&raw mut table.count) }.store(number + 1, Release);
+    number
 }
 
 /// An address as the file tells it: module and offset.

@@ -152,8 +152,7 @@ fn paths(lines: &mut Lines<'_>, header: &Header) {
     let mut modules = 0;
     for block in spool::blocks() {
         if let Some(table) = spool::paths(block) {
-            lines.paths(table, modules, &tick);
-            modules += table.modules as usize;
+            modules = lines.paths(table, spool::path_functions(table), modules, &tick);
         }
     }
     for partner in spool::partners().unwrap_or_default() {

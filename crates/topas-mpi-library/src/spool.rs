@@ -7,8 +7,8 @@ use core::sync::atomic::{
 };
 
 use topas_mpi_profile::layout::{
-    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, Partner, Partners,
-    PathTable, Peer, TABLE, VERSION, WaitPeer, Waits, flag,
+    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, PATH_FUNCTIONS,
+    Partner, Partners, PathFunction, PathTable, Peer, TABLE, VERSION, WaitPeer, Waits, flag,
 };
 
 use topas_format::out::Out;
@@ -282,6 +282,16 @@ pub fn peers(header: &Header, block: &Block) -> Option<&'static [Peer]> {
 pub fn paths(block: &Block) -> Option<&'static PathTable> {
     // SAFETY: this part of the file is that of this thread, and of this type.
     (block.paths != 0).then(|| unsafe { &*at::<PathTable>(block.paths) })
+}
+
+/// The functions of Python that paths of a thread come by.
+pub fn path_functions(table: &PathTable) -> &'static [PathFunction] {
+    if cfg!(topas_mpi_wrap) || table.functions == 0 {
+        return &[];
+    }
+    // SAFETY: this part of the file is that of this thread, and of this type.
+    let all = unsafe { &*at::<[PathFunction; PATH_FUNCTIONS]>(table.functions) };
+    all.get(..table.function_count as usize).unwrap_or_default()
 }
 
 /// Why the rank waited; None if waits are not told apart.

@@ -391,6 +391,19 @@ pub fn monotonic() -> u64 {
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
+/// Whether the byte at an address can be read, as the kernel says.
+#[cold]
+#[inline(never)]
+pub fn can_be_read(at: usize) -> bool {
+    const EINVAL: isize = 22;
+    /// What is done to the signals that a thread holds back, and is known to no kernel
+    const NOTHING: usize = usize::MAX;
+    // The kernel reads the set, and only then sees that there is nothing to be done. A word at a multiple
+    // of its size is in one page.
+    // SAFETY: nothing is changed.
+    unsafe { raw_syscall(number::RT_SIGPROCMASK, [NOTHING, at & !7, 0, 8, 0, 0]) == -EINVAL }
+}
+
 /// Number of this thread.
 pub fn tid() -> u32 {
     // SAFETY: has no arguments.

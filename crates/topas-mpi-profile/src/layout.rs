@@ -23,8 +23,8 @@ mod worlds;
 
 pub use partners::{PARTNERS, Partner, Partners, SLACKS, slack_class};
 pub use paths::{
-    CallPath, OFFSET_BITS, PATH_DEPTH, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
-    PathTable,
+    CallPath, OFFSET_BITS, PATH_DEPTH, PATH_FRAMES, PATH_FUNCTIONS, PATH_MODULES, PATHS, PathEnd,
+    PathFunction, PathModule, PathTable,
 };
 pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 
@@ -32,7 +32,7 @@ pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.

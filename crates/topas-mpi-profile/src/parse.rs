@@ -212,10 +212,12 @@ pub enum Token<'a> {
     Module {
         /// Its number in the record
         number: u32,
-        /// Build id behind a `b`, or hash of segments behind an `s`
+        /// Build id behind a `b`, hash of segments behind an `s`, or hash of a function behind a `p`
         id: &'a [u8],
         /// Its file
         file: Name<'a>,
+        /// Of a function of Python its name
+        function: Option<Name<'a>>,
     },
     /// `k=`
     Path(PathToken<'a>),
@@ -416,6 +418,7 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             number: narrow(fields.next()?)?,
             id: fields.next()?,
             file: Name::from_token(fields.next()?),
+            function: fields.next().map(Name::from_token),
         },
         b"k" => Token::Path(PathToken::read(&mut fields)?),
         b"q" => Token::Partner(PartnerToken::read(&mut fields)?),

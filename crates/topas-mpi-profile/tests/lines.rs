@@ -6,8 +6,9 @@ use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::object_kind;
 use topas_mpi_profile::layout::{
-    BINS, COUNTERS, CallPath, FUNCTIONS, PATH_MODULES, PATHS, Partner, PathModule, PathTable, Peer,
-    ROW_MISSED, WORLD_STARTS, WaitPeer, WaitTicks, WorldStart, Worlds, flag,
+    BINS, COUNTERS, CallPath, FUNCTIONS, OFFSET_BITS, PATH_MODULES, PATHS, Partner, PathFunction,
+    PathModule, PathTable, Peer, ROW_MISSED, WORLD_STARTS, WaitPeer, WaitTicks, WorldStart, Worlds,
+    flag,
 };
 use topas_mpi_profile::lines::{End, Facts, Head, Of, SpawnedWorld, amounts, record};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
@@ -214,14 +215,18 @@ proptest! {
 fn one_path() -> PathTable {
     let build_id = [7; 20];
     let module = PathModule { base: 0, print: 1, build_id_length: 20, build_id, name: [b'a'; 216] };
-    let path = CallPath { function: 1, count: 1, calls: 1, ..CallPath::default() };
+    let mut path = CallPath { function: 1, count: 2, calls: 1, ..CallPath::default() };
+    let frame = |number: usize, offset: u64| (number as u64 + 1) << OFFSET_BITS | offset;
+    path.frames[..2].copy_from_slice(&[frame(0, 0x10), frame(PATH_MODULES, 12)]);
     PathTable {
         count: 1,
         modules: 1,
         depth: 8,
         inside: 0,
         number: 0,
-        reserved: [0; 11],
+        function_count: 0,
+        functions: 0,
+        reserved: [0; 8],
         module: [module; PATH_MODULES],
         path: [path; PATHS],
     }
@@ -271,7 +276,8 @@ fn every_key_that_is_written_has_its_export() {
             lines.peer(None, &Peer::default());
             let late = WaitTicks { calls: 1, ticks: 2 };
             lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
-            lines.paths(&one_path(), 0, &tick);
+            let function = PathFunction { print: 0xab, file: [b'f'; 104], name: [b'n'; 80] };
+            assert_eq!(lines.paths(&one_path(), &[function], 3, &tick), 5);
             lines.partner(&Partner::default(), &tick);
             lines.communicator(b"World", object_kind::COMM, 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
@@ -284,6 +290,18 @@ fn every_key_that_is_written_has_its_export() {
     let back: Vec<Token<'_>> =
         lines.flat_map(|line| Line::parse(line).unwrap().tokens().map(Result::unwrap)).collect();
     assert!(back.contains(&Token::Spawned(world)));
+    let function = back.iter().find_map(|token| match token {
+        Token::Module { number: 4, id: b"pab", file, function: Some(name) } => Some((file, name)),
+        _ => None,
+    });
+    let (file, name) = function.expect("a function of Python");
+    assert_eq!([file.bytes().count(), name.bytes().count()], [104, 80]);
+    // The module of the one frame, and the function behind it.
+    let frames = back.iter().find_map(|token| match token {
+        Token::Path(path) => Some(path.frames().collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert_eq!(frames, Some(vec![(Some(3), 0x10), (Some(4), 12)]));
     assert!(back.iter().any(|token| matches!(token, Token::Started(told) if told.world == 7)));
     let text = String::from_utf8(text).unwrap();
     let mut written: Vec<&str> = text

@@ -67,6 +67,15 @@ impl Symbols {
     /// The functions of a frame: the innermost first, behind it those into which it was inlined.
     /// Empty if nothing is known.
     fn frames(&mut self, module: &PathModule, frame: &PathFrame) -> Vec<SourceFrame> {
+        // The library of the profile has read from the interpreter what a function of Python is.
+        if let Some(function) = &module.function {
+            return vec![SourceFrame {
+                function: Some(function.to_string()),
+                file: Some(module.file.to_string()),
+                line: u32::try_from(frame.offset).ok().filter(|line| *line > 0),
+                inlined: false,
+            }];
+        }
         let opened = self.modules.entry(module.clone()).or_insert_with(|| Module::open(module));
         let Ok(opened) = opened else { return Vec::new() };
         // The address behind a call may be that of the next line, or of the next function.
@@ -165,7 +174,7 @@ mod tests {
         let path = dir.join("prog");
         fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
         let id = ElfFile::read(&path).unwrap().id;
-        PathModule { id: id.into(), file: path.to_str().unwrap().into() }
+        PathModule { id: id.into(), file: path.to_str().unwrap().into(), function: None }
     }
 
     /// What opening says, which must come soon.

@@ -13,11 +13,14 @@ pub struct StackBounds {
 }
 
 impl StackBounds {
+    /// Of no stack.
+    pub const NONE: StackBounds = StackBounds { start: 0, end: 0 };
+
     /// Of the mapping that an address is in, as the kernel tells; none if it does not.
     #[cold]
     #[inline(never)]
     pub fn around(address: usize) -> StackBounds {
-        let none = StackBounds { start: 0, end: 0 };
+        let none = StackBounds::NONE;
         let fd = kernel::open(c"/proc/self/maps", kernel::O_CLOEXEC, 0);
         if fd < 0 {
             return none;
@@ -94,7 +97,7 @@ mod tests {
         let bounds = StackBounds::around(address);
         assert!((bounds.start..bounds.end).contains(&address), "{bounds:?}");
         assert_eq!(bounds.end % 4096, 0);
-        assert_eq!(StackBounds::around(1), StackBounds { start: 0, end: 0 });
+        assert_eq!(StackBounds::around(1), StackBounds::NONE);
     }
 
     #[test]

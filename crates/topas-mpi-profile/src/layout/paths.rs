@@ -7,6 +7,9 @@ pub const PATHS: usize = 512;
 /// Modules of the process that frames of a thread are in.
 pub const PATH_MODULES: usize = 64;
 
+/// Functions of Python that frames of a thread are in.
+pub const PATH_FUNCTIONS: usize = 256;
+
 /// Most frames of a path.
 pub const PATH_FRAMES: usize = 16;
 
@@ -27,6 +30,18 @@ pub struct PathModule {
     pub build_id: [u8; 20],
     /// Path of its file
     pub name: [u8; 216],
+}
+
+/// A function that Python runs.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PathFunction {
+    /// Hash of the base name of its file, of its name and of its first line: equal on all ranks
+    pub print: u64,
+    /// File of its source; its base name alone if the path has no room
+    pub file: [u8; 104],
+    /// Name
+    pub name: [u8; 80],
 }
 
 /// How a path ends, behind its last frame.
@@ -66,7 +81,8 @@ pub struct CallPath {
     /// Ticks in calls of which it is not known whether they were waits
     pub unknown: u64,
     /// Innermost first: offset in its module, in bytes, below 2^48; above it the number of the
-    /// module, plus 1, or 0 if there was no room for that
+    /// module, plus 1, or 0 if there was no room for that. Of a function of Python its line, and
+    /// above it the number of the function plus [`PATH_MODULES`], plus 1
     pub frames: [u64; PATH_FRAMES],
 }
 
@@ -88,8 +104,12 @@ pub struct PathTable {
     /// The number of this table in its process. A path has this number times [`PATHS`], plus its own
     /// in the table, as its number in the process
     pub number: u32,
+    /// Functions of Python in use
+    pub function_count: u32,
+    /// Offset of [`PATH_FUNCTIONS`] of [`PathFunction`] in the file; 0 before there was one
+    pub functions: u64,
     /// Room for what comes
-    pub reserved: [u32; 11],
+    pub reserved: [u32; 8],
     /// By number
     pub module: [PathModule; PATH_MODULES],
     /// By number

@@ -5,7 +5,9 @@ use topas_format::out::Out;
 use super::{Lines, text};
 use crate::digits::decimal;
 use crate::digits::{part, seconds};
-use crate::layout::{CallPath, OFFSET_BITS, PATHS, Partner, PathModule, PathTable};
+use crate::layout::{
+    CallPath, OFFSET_BITS, PATH_MODULES, PATHS, Partner, PathFunction, PathModule, PathTable,
+};
 use crate::routine::name;
 use crate::sums::TickLength;
 
@@ -14,17 +16,29 @@ pub const PATH_END_LETTERS: [u8; 3] = *b"odc";
 
 impl Lines<'_> {
     /// The paths of a thread that calls came by, in front of them the modules that their frames are
-    /// in. `first` is the number of modules that the record has told before.
-    pub fn paths(&mut self, table: &PathTable, first: usize, tick: &TickLength) {
-        let modules = table.module.iter().take(table.modules as usize);
-        for (number, module) in modules.enumerate() {
+    /// in, and the functions of Python. `first` is the number of both that the record has told
+    /// before; how many it has told then.
+    pub fn paths(
+        &mut self,
+        table: &PathTable,
+        functions: &[PathFunction],
+        first: usize,
+        tick: &TickLength,
+    ) -> usize {
+        let modules = table.module.get(..table.modules as usize).unwrap_or_default();
+        for (number, module) in modules.iter().enumerate() {
             self.token(&mut |out| put_module(out, first + number, module));
+        }
+        let numbers = FrameNumbers { first, functions: first + modules.len() };
+        for (number, function) in functions.iter().enumerate() {
+            self.token(&mut |out| put_function(out, numbers.functions + number, function));
         }
         let number = table.number as usize * PATHS;
         let paths = table.path.iter().take(table.count as usize).enumerate();
         for (place, path) in paths.filter(|(_, path)| path.calls > 0) {
-            self.token(&mut |out| put_path(out, (number + place, path), first, tick));
+            self.token(&mut |out| put_path(out, (number + place, path), numbers, tick));
         }
+        numbers.functions + functions.len()
     }
 
     /// Whom a path waited for.
@@ -47,6 +61,15 @@ fn put_module(out: &mut Out<'_>, number: usize, module: &PathModule) {
         }
     }
     part(out.byte(b':'), text(&module.name));
+}
+
+/// The same of a function of Python, with its name behind its file: `m=NUMBER:ID:FILE:NAME`. Its id is a
+/// hash behind a `p`.
+fn put_function(out: &mut Out<'_>, number: usize, function: &PathFunction) {
+    out.put(b"m=").dec(number as u64).put(b":p");
+    hex(out, function.print);
+    part(out.byte(b':'), text(&function.file));
+    part(out.byte(b':'), text(&function.name));
 }
 
 /// The hexadecimal digit of the lower half of a byte.
@@ -89,7 +112,7 @@ fn put_partner(out: &mut Out<'_>, partner: &Partner, tick: &TickLength) {
 fn put_path(
     out: &mut Out<'_>,
     (number, path): (usize, &CallPath),
-    first: usize,
+    numbers: FrameNumbers,
     tick: &TickLength,
 ) {
     let function = usize::from(path.function).checked_sub(1);
@@ -101,13 +124,20 @@ fn put_path(
         seconds(out.byte(b':'), tick.nanoseconds(ticks).into());
     }
     if function.is_some() {
-        put_frames(out, path, first);
+        put_frames(out, path, numbers);
     }
     out.byte(b':').dec(number as u64);
     seconds(out.byte(b':'), tick.nanoseconds(path.unknown).into());
 }
 
-fn put_frames(out: &mut Out<'_>, path: &CallPath, first: usize) {
+/// The numbers in a record of the first module and of the first function of a thread.
+#[derive(Clone, Copy)]
+struct FrameNumbers {
+    first: usize,
+    functions: usize,
+}
+
+fn put_frames(out: &mut Out<'_>, path: &CallPath, numbers: FrameNumbers) {
     let end = PATH_END_LETTERS.get(usize::from(path.end)).copied().unwrap_or(b'c');
     out.byte(b':').byte(end).byte(b':');
     for (number, frame) in path.frames.iter().take(path.count.into()).enumerate() {
@@ -115,7 +145,10 @@ fn put_frames(out: &mut Out<'_>, path: &CallPath, first: usize) {
             out.byte(b',');
         }
         match (frame >> OFFSET_BITS).checked_sub(1) {
-            Some(module) => out.dec(first as u64 + module),
+            Some(function) if function >= PATH_MODULES as u64 => {
+                out.dec(numbers.functions as u64 + function - PATH_MODULES as u64)
+            }
+            Some(module) => out.dec(numbers.first as u64 + module),
             None => out.byte(b'-'),
         };
         hex(out.byte(b'+'), frame & ((1 << OFFSET_BITS) - 1));

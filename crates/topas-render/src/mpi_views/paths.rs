@@ -109,6 +109,17 @@ impl PathViews {
         }
     }
 
+    /// Whether Python called, and none of its functions are known.
+    fn has_python_without_functions(&self) -> bool {
+        let is_python = |file: &str| {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            name.starts_with("python") || name.starts_with("libpython")
+        };
+        let modules = &self.paths.modules;
+        modules.iter().all(|module| module.function.is_none())
+            && modules.iter().any(|module| is_python(&module.file))
+    }
+
     /// How a path goes on behind its last frame, if it does.
     fn behind(path: &LaunchPath) -> Option<&'static str> {
         match path.sums.ending {
@@ -217,6 +228,9 @@ fn parts(amounts: &PathAmounts) -> [u128; 5] {
 const NOT_COUNTED: &str = "Call paths were not counted: run with topas-run --mpi=paths, or with \
                            TOPAS_MPI_PATHS=yes.";
 
+const PYTHON_WITHOUT_FUNCTIONS: &str = "Functions of Python are not named: the profile knows where \
+                                        CPython 3.6 to 3.13 keeps them.";
+
 /// A block for each path: its figures, then its callers line by line.
 pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let Some(of) = views.paths.as_ref().filter(|of| !of.paths.paths.is_empty()) else {
@@ -284,6 +298,9 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
             "Waits for late senders, for late receivers and in collectives, calls of which that is \
              not known, and other add up to the time. --partners shows for whom each path waited.",
         );
+    }
+    if of.has_python_without_functions() {
+        body = body.note(PYTHON_WITHOUT_FUNCTIONS);
     }
     for (file, why) in &of.nameless {
         body = body.note(format!("Functions in {} have no names: {why}.", named(file.as_bytes())));
