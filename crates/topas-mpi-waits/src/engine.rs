@@ -295,15 +295,21 @@ impl Engine {
         waiting.findings.unsure = true;
     }
 
-    /// Looks again at stamps that were not there: the latest, and another one in turn.
+    /// Looks again at stamps that were not there: the latest, and some in turn. An exchange may add two, so one in
+    /// turn would be too few: rings go on meanwhile.
     #[cold]
     fn retry(&mut self, around: &mut impl Surroundings) {
         /// Less than a ring holds, so that a stamp which comes is still found.
         const LONGEST: u32 = STAMPS as u32 / 2;
+        /// So many in turn: twice what most calls add.
+        const MOST: u32 = 4;
         let mut found = self.again(around, self.open.wrapping_sub(1));
-        if self.open > 0 {
-            self.turn = (self.turn + 1) % self.open;
-            found |= self.again(around, self.turn);
+        for _ in 0..MOST {
+            let at = self.turn.checked_rem(self.open).unwrap_or(0);
+            let is_there = self.again(around, at);
+            // Another one has taken the place of one that was there.
+            self.turn = if is_there { at } else { at + 1 };
+            found |= is_there;
         }
         self.pause = if found { 0 } else { (2 * self.pause + 1).min(LONGEST) };
         self.rest = self.pause;

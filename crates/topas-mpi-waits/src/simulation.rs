@@ -400,3 +400,34 @@ fn calls_that_are_told_at_once_leave_what_their_rules_say() {
         assert_eq!((told, same_board), (by_rules, board), "seed {seed}");
     }
 }
+
+/// Both sides of an exchange come after the call began, and say so only when it is over: as many stamps come late
+/// as are waited for.
+#[test]
+fn an_exchange_whose_both_sides_are_told_later_is_told() {
+    let mut engine = Box::new(Engine::new());
+    let (mut boards, mut told): (Boards, Told) =
+        ((0..2).map(|_| HashMap::new()).collect(), Told::new());
+    engine.microsecond(100);
+    let other = Address { comm: 1, peer: 1, tag: 5 };
+    for function in 1..400 {
+        let began = 10_000 * u64::from(function);
+        let call = Call { function, counts: true, began, ended: began + 5_000 };
+        let doer = Doer { thread: 0, began, ended: call.ended };
+        let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
+        let mut waiting = engine.begin(call);
+        engine.sent(&mut around, &mut waiting, &other, true, &doer);
+        engine.received(&mut around, &mut waiting, &other, true, &doer);
+        engine.end(&mut around, waiting);
+        for (key, moment) in [
+            (of_messages(1, 1, 0, 5, Side::Send), began + 3_000),
+            (of_messages(1, 0, 1, 5, Side::Post), began + 2_000),
+        ] {
+            boards[1].entry(key).or_default().publish(moment);
+        }
+    }
+    engine.finish(&mut Around { own: 0, boards: &mut boards, told: &mut told });
+    for function in 1..400 {
+        assert_eq!(told[&function], [(Figure::Waited(Cause::LateSender), 1, 3_000)], "{function}");
+    }
+}
