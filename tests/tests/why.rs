@@ -158,7 +158,7 @@ const DELAYS: [(&str, &str, u32); 6] = [
     ("pipeline", "late-receivers", 2),
     ("gather", "late-senders", 2),
     ("meanwhile", "late-to-collectives", 2),
-    ("persistent", "late-senders", 1),
+    ("persistent", "late-to-collectives", 1),
     ("probe", "late-to-collectives", 1),
 ];
 
