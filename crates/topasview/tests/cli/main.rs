@@ -46,10 +46,11 @@ impl From<Output> for ViewOutput {
     }
 }
 
-/// `topasview` in a directory, in a small environment of its own.
+/// `topasview` in a directory, in a small environment of its own, in which no program is running.
 fn command(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_topasview"));
     command.args(args).current_dir(dir).env_clear().env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command.env("TOPAS_MPI_SPOOL", dir.join("no programs"));
     command
 }
 
