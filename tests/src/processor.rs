@@ -1,7 +1,6 @@
 //! Processors and what the module must count on them; a module that believes a test which
 //! processor it has.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +14,7 @@ use topas_testkit::pmu::{PmuAnswer, PmuPlan};
 use crate::build::source;
 use crate::mpi_installation::emulate_rank;
 use crate::running::{run, run_cargo};
-use crate::site::{Scratch, source_root};
+use crate::site::{Scratch, xtask};
 
 /// Configs of `PERF_TYPE_HARDWARE`.
 const CYCLES: u64 = 0;
@@ -158,10 +157,7 @@ impl AnyProcessor {
     pub fn building(program: &str, options: &[&str]) -> AnyProcessor {
         let scratch = Scratch::new();
         let objects = scratch.sub("objects");
-        let mut object = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        object.current_dir(source_root());
-        object.args(["xtask", "object", "--any-processor", "--out"]).arg(&objects);
-        run_cargo(&mut object).good();
+        run_cargo(xtask().args(["object", "--any-processor", "--out"]).arg(&objects)).good();
         let built = AnyProcessor { scratch };
         built.link(program, options, &objects.join("topas.c.o"));
         built

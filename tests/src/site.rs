@@ -150,6 +150,21 @@ pub fn source_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("workspace")
 }
 
+/// `cargo xtask` of this workspace. `TOPAS_TEST_XTASK` names it where it is built: Cargo would wait
+/// for another one that builds.
+pub fn xtask() -> Command {
+    let mut xtask = match env::var_os("TOPAS_TEST_XTASK") {
+        Some(built) => Command::new(built),
+        None => {
+            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["run", "--quiet", "--package", "xtask", "--"]);
+            cargo
+        }
+    };
+    xtask.current_dir(source_root());
+    xtask
+}
+
 /// Cargo's profile that installed tools are compiled with, or a directory in which they are.
 fn tools() -> String {
     env::var("TOPAS_TEST_TOOLS").unwrap_or_else(|_| "dev".into())
@@ -176,13 +191,12 @@ fn as_installed(prefix: &Path) -> io::Result<()> {
 }
 
 fn install(prefix: &Path) -> Result<(), String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut xtask = Command::new(cargo);
-    xtask.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix"]).arg(prefix);
+    let mut xtask = xtask();
+    xtask.args(["install", "--prefix"]).arg(prefix);
     let tools = tools();
     let option = if tools.starts_with('/') { "--tools-from" } else { "--tools-profile" };
     xtask.arg(option).arg(tools);
-    xtask.current_dir(source_root()).env("CARGO_TARGET_DIR", target_dir());
+    xtask.env("CARGO_TARGET_DIR", target_dir());
     let output = xtask.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if output.status.success() {
         return Ok(());

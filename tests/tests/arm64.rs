@@ -6,7 +6,7 @@ use std::process::Command;
 use topas_format::field::Lib;
 use topas_tests::record::read_log;
 use topas_tests::running::{run, run_cargo};
-use topas_tests::site::Scratch;
+use topas_tests::site::{Scratch, xtask};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
@@ -19,10 +19,7 @@ const PROCESSORS: [(&str, &str); 2] =
 #[ignore = "cargo xtask test --arm64"]
 fn under_qemu() {
     let scratch = Scratch::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-    let mut object = Command::new(env!("CARGO"));
-    object.current_dir(root).args(["xtask", "object", "--target", TARGET, "--out"]);
-    run_cargo(object.arg(scratch.path())).good();
+    run_cargo(xtask().args(["object", "--target", TARGET, "--out"]).arg(scratch.path())).good();
     let source = scratch.path().join("a.c");
     std::fs::write(&source, "int main(void) { return 5; }\n").expect("source");
 

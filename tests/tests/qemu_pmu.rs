@@ -13,7 +13,7 @@ use topas_format::number::Count;
 use topas_tests::build::source;
 use topas_tests::record::Record;
 use topas_tests::running::{run, run_cargo, run_within};
-use topas_tests::site::{Scratch, source_root};
+use topas_tests::site::{Scratch, xtask};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
@@ -64,11 +64,8 @@ fn kernel(scratch: &Scratch) -> PathBuf {
 /// What the machine boots into: `init`, the rank with the module, and the runs.
 fn initrd(scratch: &Scratch, runs: &str) -> PathBuf {
     let (objects, root) = (scratch.sub("objects"), scratch.sub("root"));
-    let mut object = Command::new(env!("CARGO"));
-    object.current_dir(source_root());
-    object.args(["xtask", "object", "--target", TARGET, "--out"]).arg(&objects);
     // Its size is another test's matter.
-    run_cargo(&mut object);
+    run_cargo(xtask().args(["object", "--target", TARGET, "--out"]).arg(&objects));
     let module = objects.join("topas.c.o");
     for (name, module) in [("init", None), ("rank", Some(&module))] {
         let mut gcc = Command::new("aarch64-linux-gnu-gcc");

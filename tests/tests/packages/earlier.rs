@@ -3,11 +3,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use topas_tests::record::read_log;
 use topas_tests::running::{command, have, run, run_cargo};
-use topas_tests::site::{Scratch, Site, source_root};
+use topas_tests::site::{Scratch, Site, source_root, xtask};
 use topas_tests::skip::skip;
 
 use crate::nix_is_root;
@@ -38,9 +37,7 @@ fn executables_of_earlier_releases_write_lines() {
     fs::write(etc.join("topas.conf"), conf.lines().map(own).collect::<String>()).expect("conf");
 
     let objects = scratch.sub("objects");
-    let mut xtask = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    xtask.args(["run", "--quiet", "--package", "xtask", "--", "object", "--earlier", "--out"]);
-    run_cargo(xtask.arg(&objects).current_dir(source_root())).good();
+    run_cargo(xtask().args(["object", "--earlier", "--out"]).arg(&objects)).good();
     let objects: Vec<_> =
         fs::read_dir(&objects).expect("objects").map(|e| e.unwrap().path()).collect();
     assert!(!objects.is_empty());

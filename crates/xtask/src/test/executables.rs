@@ -126,9 +126,7 @@ pub struct TestSelection<'a> {
 }
 
 /// Runs the tests that are selected. What `prepare` adds to their commands are variables. `beside` is
-/// called when the tests of the crates have ended and the installation is there: what comes then
-/// seldom needs Cargo, which lets one build at a time into its directory. The tests that run by
-/// themselves begin when `beside` has ended.
+/// called meanwhile, and has ended before those tests begin that run by themselves.
 pub fn run(
     executables: Vec<TestExecutable>,
     selection: TestSelection,
@@ -159,9 +157,9 @@ pub fn run(
             }
         });
     };
-    run_all(AT_ONCE, before);
     thread::scope(|scope| {
         scope.spawn(beside);
+        run_all(AT_ONCE, before);
         run_all(AT_ONCE, after);
     });
     run_all(1, alone);
