@@ -430,9 +430,9 @@ impl<'l> TimelineReader<'l, '_> {
         let own = |row: Option<&TimelineRow>| row.is_some_and(|row| row.process == process);
         let place = call.place.row as usize;
         let is_alone =
-            !own(rows.get(place + 1)) && !own(place.checked_sub(1).and_then(|at| rows.get(at)));
+            || !own(rows.get(place + 1)) && !own(place.checked_sub(1).and_then(|at| rows.get(at)));
         started.call(process, role, |key, waited| {
-            let by = (waited && is_alone).then_some(call);
+            let by = (waited && is_alone()).then_some(call);
             collectives.complete(key, rank, by, notes);
         });
     }

@@ -205,8 +205,9 @@ fn records(
             }
             lines.extend(state_line(began, split.0, split.1));
             lines.extend(state_line(split.0, ended, class));
-            if event.arguments.sent > 0 || event.arguments.tag >= 0 {
-                let about = (ended, event.arguments.sent, event.arguments.tag);
+            let told = process.about(event);
+            if told.sent > 0 || told.tag >= 0 {
+                let about = (ended, told.sent, told.tag);
                 sends.insert((*row, began), about);
             }
             let (kind, number) =
