@@ -31,6 +31,20 @@ pub(crate) fn open_no_link(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(NO_LINK.bits()).open(path)
 }
 
+/// As [`open_no_link`], but only to have the file: no right to read is asked for, and nothing is waited for.
+pub(crate) fn hold_no_link(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
+}
+
+/// Opens for reading what is open already, with a place of its own, whatever became of its name. What
+/// waits for others waits.
+pub(crate) fn opened_again(of: &impl AsRawFd) -> io::Result<(File, Metadata)> {
+    let file = File::open(format!("/proc/self/fd/{}", of.as_raw_fd()))?;
+    let about = file.metadata()?;
+    Ok((file, about))
+}
+
 /// Whether opening failed because the last part of the path is a link.
 pub(crate) fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::ELOOP as i32)
@@ -56,8 +70,7 @@ fn named(path: &Path, links: u32) -> io::Result<(File, Metadata)> {
             }
             // Opened again, so that reading waits. The first one is still open: a writer that
             // has come to it stays.
-            let waiting = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-            Ok((waiting, about))
+            opened_again(&file)
         }
         Err(error) if is_link(&error) => through(path, links),
         Err(error) => Err(error),
@@ -66,10 +79,7 @@ fn named(path: &Path, links: u32) -> io::Result<(File, Metadata)> {
 
 /// Opens what a link leads to.
 fn through(path: &Path, links: u32) -> io::Result<(File, Metadata)> {
-    let link = OpenOptions::new()
-        .read(true)
-        .custom_flags((OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC).bits())
-        .open(path)?;
+    let link = hold_no_link(path)?;
     let about = link.metadata()?;
     if !about.is_symlink() || links == 0 {
         return Err(Errno::ELOOP.into());

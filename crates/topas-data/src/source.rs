@@ -3,14 +3,13 @@
 mod found;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,10 +17,10 @@ use topas_format::shown::Shown;
 
 use crate::engine::TemporaryError;
 use crate::feed::BLOCK;
-use crate::opened::{OpenDirectory, open_named};
+use crate::opened::{OpenDirectory, open_named, opened_again};
 use crate::vouch::Vouch;
 pub use found::FoundFile;
-use found::{FileGone, ListedFile, names_below};
+use found::{FileGone, HELD, HeldFile, ListedFile, numbers_below};
 
 /// One stream of log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,15 +46,6 @@ impl PartialEq for KeptInput {
 }
 
 impl Eq for KeptInput {}
-
-impl KeptInput {
-    /// The file once more, with a place of its own.
-    fn open(&self) -> io::Result<(File, Metadata)> {
-        let file = File::open(format!("/proc/self/fd/{}", self.0.as_raw_fd()))?;
-        let about = file.metadata()?;
-        Ok((file, about))
-    }
-}
 
 impl Source {
     /// The path of a file, for its name and for messages: never to be opened by it.
@@ -102,7 +92,7 @@ impl Source {
             Source::File(path) => open_named(path)?,
             Source::Found(found) => found.open()?,
             Source::Kept(kept) => {
-                let (file, about) = kept.open()?;
+                let (file, about) = opened_again(&kept.0)?;
                 return Ok(Some(Opened { file, about, vouch: Vouch::All, found: false }));
             }
         };
@@ -418,13 +408,14 @@ impl Inputs {
         let within = within.as_ref().unwrap_or(open);
         let Some(name) = below.file_name() else { return };
         match fs::symlink_metadata(within.path().join(name)) {
-            Ok(about) => self.entry(root, parent, within, name, about),
+            Ok(about) => self.entry(root, parent, within, name, about, &mut BTreeSet::new()),
             Err(cause) => self.failed(&root.join(below), cause),
         }
     }
 
-    /// A directory that was named. It is listed once more if names in it were changed meanwhile: a file
-    /// that got the name of one that was passed already would be missed.
+    /// A directory that was named. It is listed once more if something was in it before or afterwards that
+    /// the list lacks: a file that got the name of one that was passed already would be missed, and so
+    /// would be one that was always where the list was not made.
     fn named_directory(&mut self, path: &Path, open: OpenDirectory) {
         let (sources, failed) = (self.sources.len(), self.failed.len());
         let (passed, directories) = (self.passed.clone(), self.directories);
@@ -433,26 +424,39 @@ impl Inputs {
             self.failed.truncate(failed);
             self.passed.clone_from(&passed);
             self.directories = directories;
-            let before = names_below(&open);
-            self.directory(&Arc::from(path), PathBuf::new(), &open);
-            if before.is_subset(&names_below(&open)) {
+            let (before, mut seen) = (numbers_below(&open), BTreeSet::new());
+            self.directory(&Arc::from(path), PathBuf::new(), &open, &mut seen);
+            if before.is_subset(&seen) && numbers_below(&open).is_subset(&seen) {
                 break;
             }
         }
     }
 
-    /// The files of an open directory, in order of their names, and those below it.
-    fn directory(&mut self, root: &Arc<Path>, below: PathBuf, open: &OpenDirectory) {
+    /// The files of an open directory, in order of their names, and those below it. The numbers of all that
+    /// is there are added to `seen`.
+    fn directory(
+        &mut self,
+        root: &Arc<Path>,
+        below: PathBuf,
+        open: &OpenDirectory,
+        seen: &mut BTreeSet<u64>,
+    ) {
         self.directories += 1;
         let entries = match open.entries() {
             Ok(entries) => entries,
             Err(cause) => return self.failed(&root.join(below), cause),
         };
-        let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
+        let mut names: Vec<_> =
+            entries.into_iter().map(|entry| (entry.file_name(), entry.ino())).collect();
         names.sort_unstable();
-        for name in names {
-            match fs::symlink_metadata(open.path().join(&name)) {
-                Ok(about) => self.entry(root, &below, open, &name, about),
+        for (name, number) in names {
+            let about = fs::symlink_metadata(open.path().join(&name));
+            // A directory on which something is mounted has two numbers.
+            if about.as_ref().is_ok_and(Metadata::is_dir) {
+                seen.insert(number);
+            }
+            match about {
+                Ok(about) => self.entry(root, &below, open, &name, about, seen),
                 // Removed meanwhile.
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
                 Err(cause) => self.failed(&root.join(&below).join(name), cause),
@@ -467,7 +471,9 @@ impl Inputs {
         open: &OpenDirectory,
         name: &OsStr,
         about: Metadata,
+        seen: &mut BTreeSet<u64>,
     ) {
+        seen.insert(about.ino());
         let below = parent.join(name);
         let kind = about.file_type();
         if kind.is_dir() {
@@ -475,7 +481,7 @@ impl Inputs {
                 return self.passed(PassedOver::Deep, root.join(below));
             }
             match open.inner(name) {
-                Ok(inner) => self.directory(root, below, &inner),
+                Ok(inner) => self.directory(root, below, &inner, seen),
                 Err(cause) => self.failed(&root.join(below), cause),
             }
         } else if kind.is_symlink() {
@@ -485,12 +491,14 @@ impl Inputs {
         } else if open.is_shared() && about.nlink() > 1 {
             self.passed(PassedOver::Linked, root.join(below));
         } else {
-            let shared = open.is_shared();
+            let listed = ListedFile::of(&about);
+            let holds = self.sources.len() < HELD;
             self.sources.push(Source::Found(FoundFile {
                 directory: Arc::clone(root),
                 below,
-                shared,
-                listed: ListedFile::of(&about),
+                shared: open.is_shared(),
+                listed,
+                held: holds.then(|| HeldFile::of(&open.path().join(name), listed)).flatten(),
             }));
         }
     }

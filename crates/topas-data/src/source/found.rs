@@ -5,16 +5,21 @@ use std::error::Error;
 use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::DEPTH;
-use crate::opened::{OpenDirectory, open_below, open_no_link};
+use crate::opened::{OpenDirectory, hold_no_link, open_below, open_no_link, opened_again};
 
 /// How often a file is looked for under another name: it may be renamed again meanwhile.
 const SEARCHES: usize = 5;
+
+/// Files that are held from their listing to their opening: a process may often have no more than 1,024
+/// descriptors, and lists what changed meanwhile while it holds the first list.
+pub(super) const HELD: usize = 192;
 
 /// A file below a directory that was named. It is opened without following a link on the way.
 ///
@@ -27,6 +32,29 @@ pub struct FoundFile {
     /// Whether others could put it there
     pub(super) shared: bool,
     pub(super) listed: ListedFile,
+    /// The file itself, see [`HELD`]: wherever it is moved to, and if its name is removed
+    pub(super) held: Option<HeldFile>,
+}
+
+/// A file that is kept from vanishing, and is not open for reading.
+#[derive(Clone, Debug)]
+pub(super) struct HeldFile(Arc<OwnedFd>);
+
+impl PartialEq for HeldFile {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for HeldFile {}
+
+impl HeldFile {
+    /// The file of this path, if it still is the one that was listed.
+    pub fn of(path: &Path, listed: ListedFile) -> Option<Self> {
+        let held = hold_no_link(path).ok()?;
+        let is_it = ListedFile::of(&held.metadata().ok()?) == listed;
+        is_it.then(|| HeldFile(Arc::new(held.into())))
+    }
 }
 
 /// What tells a file from any other. The number of a file that was removed is soon that of another one,
@@ -63,6 +91,13 @@ impl FoundFile {
     }
 
     pub(super) fn open(&self) -> io::Result<(File, Metadata)> {
+        if let Some(held) = &self.held {
+            match opened_again(&held.0) {
+                // There is no /proc.
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+                opened => return opened,
+            }
+        }
         for _ in 0..SEARCHES {
             match open_below(&self.directory, &self.below) {
                 Ok((file, about)) if ListedFile::of(&about) == self.listed => {
@@ -108,24 +143,23 @@ impl FoundFile {
     }
 }
 
-/// The names in a directory and below it, with the numbers of what they stand for.
-pub(super) fn names_below(open: &OpenDirectory) -> BTreeSet<(PathBuf, u64)> {
-    let mut names = BTreeSet::new();
-    add_names(open, Path::new(""), &mut names);
-    names
+/// The numbers of what is in a directory and below it.
+pub(super) fn numbers_below(open: &OpenDirectory) -> BTreeSet<u64> {
+    let mut numbers = BTreeSet::new();
+    add_numbers(open, 0, &mut numbers);
+    numbers
 }
 
-fn add_names(open: &OpenDirectory, below: &Path, names: &mut BTreeSet<(PathBuf, u64)>) {
+fn add_numbers(open: &OpenDirectory, depth: usize, numbers: &mut BTreeSet<u64>) {
     // What cannot be looked into is told by who lists it.
     for entry in open.entries().unwrap_or_default() {
-        let path = below.join(entry.file_name());
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_directory
-            && path.components().count() <= DEPTH
+            && depth < DEPTH
             && let Ok(inner) = open.inner(&entry.file_name())
         {
-            add_names(&inner, &path, names);
+            add_numbers(&inner, depth + 1, numbers);
         }
-        names.insert((path, entry.ino()));
+        numbers.insert(entry.ino());
     }
 }
