@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::say;
 use crate::process::{cargo, output, run, target_dir};
+use crate::tools;
 
 /// Runs of the year.
 const RUNS: u64 = 1_000_000;
@@ -23,9 +24,8 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// Makes the year, its index of runs, its pages, and the mails of a week.
 pub fn demo() -> Result<()> {
     say("Compiling the tools and the generator of logs");
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--release", "-p", "topas-report", "-p", "topas-log"]);
-    run(&mut build)?;
+    // All of them, as an installation: a choice would be compiled with other features once more.
+    let release = tools::build("release")?.dir;
     let mut build = cargo();
     build.args(["build", "--quiet", "--release", "--package", "topas-data", "--example"]);
     run(build.arg("generate-log"))?;
@@ -38,7 +38,6 @@ pub fn demo() -> Result<()> {
         fs::create_dir_all(dir.join("log"))?;
         dir.canonicalize()?
     };
-    let release = target_dir().join("release");
     say(&format!("A year of a center: {RUNS} runs of 2026"));
     let mut generate = Command::new(release.join("examples/generate-log"));
     run(generate.args(["--year", &RUNS.to_string()]).arg(dir.join("log")))?;
@@ -70,7 +69,9 @@ pub fn demo() -> Result<()> {
         .env("TOPAS_CONF", dir.join("topas.conf"))
         .output()?;
     fs::write(dir.join("mail.html"), html.stdout)?;
-    say("What is left of the index");
+    println!("Open in a browser: {}", dir.join("pages/index.html").display());
+    println!("and the mail:      {}", dir.join("mail.html").display());
+    say(&format!("{:.0} s until here; what is left of the index", began.elapsed().as_secs_f64()));
     let ended = ingesting.wait()?;
     ensure!(ended.success(), "topas-report ingest: {ended}");
     run(Command::new(release.join("topas-log")).args(["key", "key"]).current_dir(&dir))?;
@@ -78,8 +79,6 @@ pub fn demo() -> Result<()> {
     let link = ["link", "demo", "--key", "key", "--url", &format!("http://{LISTEN}/")];
     let link = output(&mut tool(&link))?;
     say(&format!("Done in {:.0} s", began.elapsed().as_secs_f64()));
-    println!("Open in a browser: {}", dir.join("pages/index.html").display());
-    println!("and the mail:      {}", dir.join("mail.html").display());
     println!(
         "Runs on the web: cd {}; {} serve --index index --listen {LISTEN} --key key --roles roles \
          --plain-http",
