@@ -274,6 +274,8 @@ pub fn compiler(mpi: Mpi, tool: &str) -> Command {
 pub fn build(mpi: Mpi, tool: &str, sources: &[&str], options: &[&str], output: &Path) {
     let mut compiler = compiler(mpi, tool);
     compiler.args(sources.iter().map(|name| crate::build::source(name)));
+    // Modules of Fortran are written where the compiler runs.
+    compiler.current_dir(output.parent().expect("a directory"));
     run(compiler.args(options).arg("-o").arg(output)).good();
 }
 

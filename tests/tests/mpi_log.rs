@@ -277,12 +277,7 @@ fn states_have_the_names_that_programs_give_them() {
             let scratch = Scratch::new();
             let places = Places::new(&scratch);
             let exe = scratch.path().join("states");
-            let modules = format!("-J{}", scratch.path().display());
-            let mut options = vec!["-O2", &header];
-            if tool == "mpif90" {
-                options.push(&modules);
-            }
-            build(mpi, tool, sources, &options, &exe);
+            build(mpi, tool, sources, &["-O2", &header], &exe);
             let exe = exe.to_str().expect("a path");
             topas_tests::profile::bare(mpi, &scratch, 2, &[exe]).good();
             profiled(mpi, &scratch, 2, &["TOPAS_MPI_LOG=yes", exe], &places).good();
