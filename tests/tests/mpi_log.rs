@@ -49,7 +49,7 @@ fn joined(scratch: &Scratch, log: &Path) -> usize {
     let told = run(tool.arg("trace").arg("--events").arg(log)).good().out();
     let mut lines = told.lines();
     let titles = lines.next().expect("titles");
-    assert!(titles.ends_with(",path,sent_message,received_message"), "{titles}");
+    assert!(titles.ends_with(",path,sent_message,received_message,received_tag"), "{titles}");
     // Communicator, source, destination, tag, number: bytes.
     let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
     for line in lines {
@@ -61,6 +61,7 @@ fn joined(scratch: &Scratch, log: &Path) -> usize {
         }
         if !cells[14].is_empty() {
             let from = if source.is_empty() { peer } else { source };
+            let tag = if cells[15].is_empty() { tag } else { cells[15] };
             let key = (communicator, from, rank, tag, cells[14]);
             assert!(received.insert(key, (cells[2], cells[9])).is_none(), "a number twice: {line}");
         }

@@ -10,6 +10,7 @@ mod collectives;
 mod course;
 mod delays;
 mod exchanges;
+mod late_receivers;
 mod message_ends;
 mod message_numbers;
 mod messages;

@@ -14,9 +14,10 @@ use topas_format::out::Out;
 use topas_mpi_profile::facts::{HostClock, process_key, write_facts};
 use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
 use topas_mpi_profile::lines::text;
+use topas_mpi_waits::key::Address;
 use topas_trace::{
     BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, NAME, NameBytes, RING_MAGIC,
-    RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
+    RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UNKNOWN_RANK, UserState, Writer,
 };
 
 use crate::files::{self, File};
@@ -57,6 +58,9 @@ pub struct ThreadLog {
     /// number of a collective
     is_expected: bool,
     number: u64,
+    /// What the call completed that another had sent, if it may have waited for the receiver; on no
+    /// communicator if there is nothing
+    completed: CompletedSend,
     /// Names of the states that are open, the outermost first
     states: [NameBytes; STATES],
     /// How many are open, those that are too deep included
@@ -64,6 +68,16 @@ pub struct ThreadLog {
     /// What calls were about, by function
     told: [Told; FUNCTIONS],
     writer: Writer,
+}
+
+/// A message that a call completed which began at this tick.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct CompletedSend {
+    began: u64,
+    communicator: u64,
+    peer: i32,
+    tag: i32,
 }
 
 /// States within each other whose names are kept until they end.
@@ -162,7 +176,8 @@ pub fn enter(frame: &Frame, thread: &mut Thread) {
     log.before = paths::moved(block, frame.symbol.function());
     if !frame.symbol.binding().is_c() {
         log.is_reached = false;
-        log.is_expected = logged::is_about_nothing(frame);
+        log.is_expected =
+            log.told.get(frame.function()).is_some_and(|told| told.is_about_nothing(frame));
         log.number = 0;
     }
 }
@@ -207,6 +222,7 @@ pub fn leave(frame: &Frame, thread: &mut Thread, now: u64) {
     let at = unsafe { log.block.as_mut() };
     if let (Some(at), Some(told)) = (at, log.told.get(function as usize))
         && function as usize != number::PCONTROL
+        && log.completed.communicator == 0
         && log.writer.expects(routine, log.moved(block, function), path, number)
         && (if is_c { told.is_same(frame) } else { log.is_expected })
         && log.writer.put_expected(at, routine, number, [frame.began, now])
@@ -244,11 +260,28 @@ fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
     } else {
         [arguments.sent, arguments.received] = log.moved(block, function);
     }
+    if log.completed.communicator != 0 {
+        log.tell_completed(frame, &mut arguments);
+    }
     if function as usize == number::PCONTROL && frame.symbol.binding().is_c() {
         log.state(frame, &mut arguments);
     }
     let event = CallEvent { routine: function as u16, began: frame.began, ended: now, arguments };
     log.put(&event);
+}
+
+/// The call of this thread that began at this tick completed a message, and may have waited for its
+/// receiver.
+#[cold]
+#[inline(never)]
+pub fn completed_send(to: &Address, began: u64) {
+    // SAFETY: the variables of this thread.
+    let thread = unsafe { &mut *crate::arch::thread() };
+    // SAFETY: null, or the thread's own.
+    if let Some(log) = unsafe { thread.log.as_mut() } {
+        let peer = to.peer.try_into().unwrap_or(UNKNOWN_RANK);
+        log.completed = CompletedSend { began, communicator: to.comm, peer, tag: to.tag };
+    }
 }
 
 /// `MPI_Finalize` writes the log before it has come to its end: when it was entered, and when all
@@ -295,6 +328,18 @@ impl ThreadLog {
             told.keep(frame, thread, &arguments);
         }
         arguments
+    }
+
+    /// The call completed what another had sent: the event tells what that was.
+    #[cold]
+    #[inline(never)]
+    fn tell_completed(&mut self, frame: &Frame, arguments: &mut CallArguments) {
+        let CompletedSend { began, communicator, peer, tag } = core::mem::take(&mut self.completed);
+        // A call that was not written has left its own.
+        if began == frame.began {
+            (arguments.communicator, arguments.peer, arguments.tag) = (communicator, peer, tag);
+            self.told.get_mut(frame.function()).into_iter().for_each(Told::differ);
+        }
     }
 
     /// A call of `MPI_Pcontrol` may be the begin or the end of a state that the program names.

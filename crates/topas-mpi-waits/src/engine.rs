@@ -80,6 +80,13 @@ pub struct WaitingCall {
     small: Option<Lookup>,
 }
 
+impl WaitingCall {
+    /// The longest wait of the call that is known so far, in ticks.
+    pub const fn longest(&self) -> u64 {
+        self.findings.longest
+    }
+}
+
 /// Which thread does something, and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Doer {

@@ -166,7 +166,7 @@ fn events(
     writeln!(
         out,
         "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path,\
-         sent_message,received_message"
+         sent_message,received_message,received_tag"
     )?;
     let (origin, window) = (origin(logs), TimeWindow::of(options));
     for (log, process) in wanted(options, logs) {
@@ -182,13 +182,13 @@ fn events(
                 let name = Shown(state.text()).to_string().replace([',', '"'], "?");
                 return writeln!(
                     out,
-                    "{},{thread},{edge}:{name},{began},{length},,,,0,0,0,0,{},,",
+                    "{},{thread},{edge}:{name},{began},{length},,,,0,0,0,0,{},,,",
                     process.rank, a.path
                 );
             }
             writeln!(
                 out,
-                "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{},{},{}",
+                "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{},{},{},{}",
                 process.rank,
                 process.routine(event.routine),
                 number_or_empty(a.peer),
@@ -201,6 +201,7 @@ fn events(
                 a.path,
                 number.sent.map_or_else(String::new, |number| number.to_string()),
                 number.received.map_or_else(String::new, |number| number.to_string()),
+                number_or_empty(a.received_tag),
             )
         })?;
     }

@@ -22,6 +22,8 @@ pub struct CallArguments {
     pub source: i32,
     /// The tag of the message; [`NOBODY`] without one
     pub tag: i32,
+    /// The tag of the message that came from `source`, if that differs from `tag`; else [`NOBODY`]
+    pub received_tag: i32,
     /// The number of the call path in the process; 0 if it is not known
     pub path: u32,
     /// Bytes sent by the call
@@ -41,12 +43,18 @@ impl CallArguments {
         peer: NOBODY,
         source: NOBODY,
         tag: NOBODY,
+        received_tag: NOBODY,
         path: 0,
         sent: 0,
         received: 0,
         communicator: 0,
         number: 0,
     };
+
+    /// The tag of the message that the call receives; [`NOBODY`] without one.
+    pub const fn tag_of_received(&self) -> i32 {
+        if self.received_tag == NOBODY { self.tag } else { self.received_tag }
+    }
 
     /// The arguments in the order in which they are written.
     #[inline(always)]
@@ -59,7 +67,7 @@ impl CallArguments {
             self.communicator as i64,
             self.path as i64,
             self.number as i64,
-            self.source as i64,
+            source_with_tag(self.source, self.received_tag),
         ]
     }
 
@@ -67,10 +75,12 @@ impl CallArguments {
     #[inline]
     pub(crate) fn of_values(values: &[i64; ARGUMENTS]) -> Option<CallArguments> {
         let [peer, tag, sent, received, communicator, path, number, source] = *values;
+        let (source, received_tag) = parts_of_source(source)?;
         Some(CallArguments {
             peer: peer.try_into().ok()?,
-            source: source.try_into().ok()?,
+            source,
             tag: tag.try_into().ok()?,
+            received_tag,
             path: path.try_into().ok()?,
             sent: sent as u64,
             received: received as u64,
@@ -78,6 +88,23 @@ impl CallArguments {
             number: number as u64,
         })
     }
+}
+
+/// A rank from which a message came and its own tag in one argument, because a ninth one would need a second
+/// byte of flags: the tag plus 1 in the upper 32 bits; the rank alone without such a tag.
+#[inline(always)]
+const fn source_with_tag(source: i32, tag: i32) -> i64 {
+    if tag < 0 { source as i64 } else { ((tag as u64 + 1) << 32) as i64 | source as u32 as i64 }
+}
+
+/// What [`source_with_tag`] put together. None if there is no such tag.
+#[inline]
+fn parts_of_source(value: i64) -> Option<(i32, i32)> {
+    if let Ok(source) = value.try_into() {
+        return Some((source, NOBODY));
+    }
+    let tag = (value as u64 >> 32).checked_sub(1)?;
+    Some((value as i32, tag.try_into().ok()?))
 }
 
 /// What the arguments of a call are expected to be, if the same routine was called with others

@@ -230,6 +230,7 @@ mod tests {
 
     use super::*;
     use crate::block::{BODY, BlockContent, BlockHeadError, HEAD, TraceBlock, checksum};
+    use crate::event::NOBODY;
     use crate::writer::Writer;
 
     fn new_block(first: u64, shift: u32) -> Box<TraceBlock> {
@@ -254,16 +255,20 @@ mod tests {
     fn arguments() -> impl Strategy<Value = CallArguments> {
         let small = (-2i32..4, -2i32..4, -1i32..3, 0u32..4, 0u64..3, 0u64..3, 0u64..3, 0u64..9);
         let any = any::<(i32, i32, i32, u32, u64, u64, u64, u64)>();
-        prop_oneof![small, any].prop_map(
-            |(peer, source, tag, path, sent, received, communicator, number)| CallArguments {
-                peer,
-                source,
-                tag,
-                path,
-                sent,
-                received,
-                communicator,
-                number,
+        let received_tag = prop_oneof![4 => Just(NOBODY), 2 => 0i32..4, 1 => 0..=i32::MAX];
+        (prop_oneof![small, any], received_tag).prop_map(
+            |((peer, source, tag, path, sent, received, communicator, number), received_tag)| {
+                CallArguments {
+                    peer,
+                    source,
+                    tag,
+                    received_tag,
+                    path,
+                    sent,
+                    received,
+                    communicator,
+                    number,
+                }
             },
         )
     }
@@ -310,7 +315,7 @@ mod tests {
             for event in events.iter().take(count) {
                 let CallEvent { routine, began, ended, arguments } = *event;
                 let CallArguments { sent, received, path, number, .. } = arguments;
-                let words = |of: &CallArguments| (of.peer, of.source, of.tag, of.communicator);
+                let words = |of: &CallArguments| (of.peer, of.source, of.tag, of.received_tag, of.communicator);
                 let same = last.insert(routine, arguments).is_some_and(|last| words(&last) == words(&arguments));
                 if same && writer.expects(routine, [sent, received], path, number) {
                     prop_assert!(writer.put_expected(&mut other, routine, number, [began, ended]));

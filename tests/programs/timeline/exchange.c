@@ -1,4 +1,4 @@
-/* A ring whose ranks pass large messages on, each in one call that sends and receives; rank 1 is 8 ms late in
+/* A ring whose ranks pass large messages on, each in one call that sends and receives, with one tag or two; rank 1 is 8 ms late in
    each round. So rank 0 waits for the receiver, rank 2 for the sender. exchange ROUNDS */
 #include <mpi.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         if (rank == 1)
             usleep(8000);
         if (i % 2)
-            MPI_Sendrecv(room[0], 1 << 16, MPI_DOUBLE, right, 1, room[1], 1 << 16, MPI_DOUBLE, left, 1,
+            MPI_Sendrecv(room[0], 1 << 16, MPI_DOUBLE, right, rank, room[1], 1 << 16, MPI_DOUBLE, left, left,
                          MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         else
             MPI_Sendrecv_replace(room[0], 1 << 16, MPI_DOUBLE, right, 2, left, 2, MPI_COMM_WORLD,

@@ -417,7 +417,7 @@ impl<'l, 'n> Engine<'l, 'n> {
         }
         let a = &call.arguments;
         let source = u32::try_from(source).ok();
-        let tag = (a.tag >= 0).then_some(a.tag);
+        let tag = Some(a.tag_of_received()).filter(|tag| *tag >= 0);
         if let (Some(source), Some(tag)) = (source, tag) {
             let key = MessageKey { communicator: a.communicator, source, tag };
             let number = self.lanes[lane].same(&key);
@@ -429,11 +429,8 @@ impl<'l, 'n> Engine<'l, 'n> {
                     }
                     return Some(call.at.max(message.at + self.network.message(message.bytes)));
                 }
-                // The log tells one tag of a call that sends and receives.
-                Found::Never if call.kind != CallKind::Both => {
-                    return Some(self.as_measured(call, AsMeasured::Unmatched));
-                }
-                Found::Never | Found::NotYet => {}
+                Found::Never => return Some(self.as_measured(call, AsMeasured::Unmatched)),
+                Found::NotYet => {}
             }
         }
         if patience == Patience::Running {

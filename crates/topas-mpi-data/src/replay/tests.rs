@@ -456,7 +456,8 @@ proptest! {
             let rank = &mut ranks[rank as usize];
             let began = rank.now + f64::from(gap);
             let arguments = CallArguments {
-                peer, tag, source: peer, path: 0, sent: bytes, received: bytes, communicator, number,
+                peer, tag, source: peer, received_tag: -1, path: 0, sent: bytes, received: bytes, communicator,
+                number,
             };
             rank.call(routine, began, began + f64::from(length), arguments);
         }

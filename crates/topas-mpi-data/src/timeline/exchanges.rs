@@ -43,13 +43,14 @@ impl Exchanges {
 }
 
 /// Adds what both sides of a call told: the shorter wait lies within the longer one.
-fn both(one: SideNote, other: SideNote, notes: &mut Notes) {
+pub(super) fn both(one: SideNote, other: SideNote, notes: &mut Notes) {
     let wait = |side: &SideNote| side.map_or(0, |note| note.wait);
     let (shorter, longer) = if wait(&one) > wait(&other) { (other, one) } else { (one, other) };
     longer.into_iter().for_each(|note| add(note, notes));
     shorter.into_iter().for_each(|note| add(TimelineNote { wait: 0, ..note }, notes));
 }
 
-fn add(note: TimelineNote, notes: &mut Notes) {
+/// Adds what is told of a call of messages.
+pub(super) fn add(note: TimelineNote, notes: &mut Notes) {
     notes.add(note, TimeClass::PointToPoint);
 }

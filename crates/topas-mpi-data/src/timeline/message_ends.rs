@@ -30,7 +30,7 @@ pub(super) enum MessageEnd {
 impl MessageEnd {
     /// What comes from a source to a rank.
     pub(super) fn from(source: i32, rank: i32, told: &CallArguments) -> MessageEnd {
-        let CallArguments { communicator, tag, .. } = *told;
+        let (communicator, tag) = (told.communicator, told.tag_of_received());
         match source {
             UNKNOWN_RANK => MessageEnd::Any,
             _ if source >= 0 && tag < 0 => MessageEnd::Any,

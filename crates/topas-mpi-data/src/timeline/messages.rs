@@ -9,14 +9,15 @@ use topas_mpi_table::SMALL_MESSAGE;
 use topas_trace::{CallEvent, NOBODY};
 
 use super::clock::HostClocks;
-use super::exchanges::Exchanges;
+use super::exchanges::{self, Exchanges};
+use super::late_receivers::{LateReceiver, LateReceivers, completed_send};
 use super::message_ends::{MessageEnd, MessageEnds, MessageKey};
 use super::notes::{NoteKind, Notes, TimelineNote};
 use super::rows::CallPlace;
 use super::states::{Meaning, TimeClass};
 
 /// Sends that took less are not looked at: a send that copies its message waits for nobody. In ns.
-const SHORT_SEND: u64 = 1000;
+pub(super) const SHORT_SEND: u64 = 1000;
 
 /// A call as the rules of messages need it.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ struct SentMessage {
     bytes: u64,
     /// Whether the call may have waited for the receiver
     is_blocking: bool,
+    /// Whether another call completes it
+    is_started: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +61,17 @@ struct OpenPost {
     message: Option<SentMessage>,
 }
 
-/// A call that completed receives.
+/// A call that completed receives, or waited for the receiver of what another had sent.
 #[derive(Clone, Copy, Debug)]
-struct PostCompletion {
-    call: TimedCall,
-    bytes: u64,
+pub(super) struct RequestCompletion {
+    pub(super) call: TimedCall,
+    /// Bytes that were received
+    pub(super) bytes: u64,
     is_single: bool,
     /// Posts before this number may be completed
     until: u64,
+    /// What was sent by the request for which the call may have waited
+    pub(super) sent: Option<MessageKey>,
 }
 
 /// Posts and completions of a process.
@@ -75,7 +81,7 @@ struct Posts {
     open: VecDeque<OpenPost>,
     /// How many there were
     count: u64,
-    completions: VecDeque<PostCompletion>,
+    completions: VecDeque<RequestCompletion>,
 }
 
 /// Messages of a launch.
@@ -89,6 +95,7 @@ pub(super) struct Messages {
     /// Destinations and communicators of which that is true of all keys
     wild: FxHashSet<(i32, u64)>,
     posts: FxHashMap<usize, Posts>,
+    late_receivers: LateReceivers,
     exchanges: Exchanges,
     /// Messages, or calls that complete some, that could not be matched
     pub(super) untold: u64,
@@ -113,12 +120,16 @@ impl Messages {
     ) {
         let told = &event.arguments;
         if matches!(meaning, Meaning::Completion | Meaning::Completions) {
-            if told.received > 0 {
+            let sent = completed_send(rank, told);
+            if told.received > 0 || sent.is_some() {
                 let posts = self.posts.entry(process).or_default();
-                let until = posts.count;
-                let is_single = meaning == Meaning::Completion;
-                let bytes = told.received;
-                posts.completions.push_back(PostCompletion { call, bytes, is_single, until });
+                posts.completions.push_back(RequestCompletion {
+                    call,
+                    bytes: told.received,
+                    is_single: meaning == Meaning::Completion,
+                    until: posts.count,
+                    sent,
+                });
             }
             return;
         }
@@ -140,7 +151,12 @@ impl Messages {
         match ends.sent {
             MessageEnd::Of(key) => {
                 let is_blocking = waits_for_receiver(meaning, ends.received, told.sent);
-                self.send(key, SentMessage { call, bytes: told.sent, is_blocking }, notes);
+                let is_started = meaning == Meaning::SendStarted;
+                self.send(
+                    key,
+                    SentMessage { call, bytes: told.sent, is_blocking, is_started },
+                    notes,
+                );
             }
             MessageEnd::Some(key) => self.forget(key, notes),
             MessageEnd::Nothing | MessageEnd::Any => {}
@@ -273,7 +289,11 @@ impl Messages {
                 }
             }
         }
-        let SentMessage { call: send, is_blocking, .. } = sent;
+        let SentMessage { call: send, is_blocking, is_started, .. } = sent;
+        if is_started && call.began > send.began {
+            let (moment, row) = (call.began, call.place.row);
+            self.late_receivers.add(key, LateReceiver { moment, row, bytes: sent.bytes });
+        }
         let is_late = call.began > send.began && call.began <= send.ended;
         let waited = is_blocking && is_late && send.ended - send.began >= SHORT_SEND;
         let note = waited.then(|| TimelineNote {
@@ -292,8 +312,8 @@ impl Messages {
         self.exchanges.finish(notes);
     }
 
-    /// Tells which posted receives were completed by calls that ended before `known`: all calls that
-    /// began before this moment were added.
+    /// Tells for what calls waited that completed requests and ended before `known`: all calls that began before
+    /// this moment were added.
     pub(super) fn complete(&mut self, known: u64, notes: &mut Notes) {
         for posts in self.posts.values_mut() {
             while let Some(completion) = posts.completions.front().copied() {
@@ -301,9 +321,17 @@ impl Messages {
                     break;
                 }
                 posts.completions.pop_front();
-                self.untold += u64::from(!posts.take(&completion, self.tolerance, notes));
+                let late = self.late_receivers.told(&completion);
+                let mut received = posts.take(&completion, self.tolerance);
+                self.untold += u64::from(received.is_none());
+                // The call waits once: for that side which comes later.
+                let received = received.iter_mut().flatten();
+                let (waited, others): (Vec<_>, Vec<_>) = received.partition(|note| note.wait > 0);
+                others.into_iter().for_each(|note| exchanges::add(*note, notes));
+                exchanges::both(late, waited.into_iter().next().copied(), notes);
             }
         }
+        self.late_receivers.told_until(known);
     }
 }
 
@@ -343,10 +371,18 @@ impl Posts {
     }
 
     /// Takes the messages of a completion: those that were there, in the order of their posts, and whose
-    /// bytes add up. False if they do not; then nobody knows what was completed, and what was posted
-    /// before is forgotten.
-    fn take(&mut self, completion: &PostCompletion, tolerance: u64, notes: &mut Notes) -> bool {
-        let PostCompletion { call, bytes, is_single, until } = *completion;
+    /// bytes add up. None if they do not; then nobody knows what was completed, and what was posted
+    /// before is forgotten. At most one of them has a wait.
+    fn take(
+        &mut self,
+        completion: &RequestCompletion,
+        tolerance: u64,
+    ) -> Option<Vec<TimelineNote>> {
+        let RequestCompletion { call, bytes, is_single, until, .. } = *completion;
+        let mut notes = Vec::new();
+        if bytes == 0 {
+            return Some(notes);
+        }
         let count = self.open.partition_point(|open| open.number < until);
         let mut left = bytes;
         let mut taken = Vec::new();
@@ -364,16 +400,16 @@ impl Posts {
         }
         if left > 0 {
             self.open.drain(..count);
-            return false;
+            return None;
         }
         // The last message is the one for which the call waited.
         let last = taken.iter().max_by_key(|(_, sent)| sent.call.began).map(|(place, _)| *place);
         for (before, (place, sent)) in taken.iter().enumerate() {
             let late = sent.call.began.min(call.ended).saturating_sub(call.began);
             let wait = if Some(*place) == last { late } else { 0 };
-            notes.add(received(call, sent, wait), TimeClass::PointToPoint);
+            notes.push(received(call, sent, wait));
             self.open.remove(place - before);
         }
-        true
+        Some(notes)
     }
 }

@@ -10,6 +10,7 @@ use crate::trace::StreamedEvent;
 
 mod clocks;
 mod exchanges;
+mod late_receivers;
 mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 mod synthetic;

@@ -14,6 +14,14 @@ impl Engine {
             .filter(|post| !post.sends && post.address.is_wild() && post.progress == Progress::Open)
     }
 
+    /// The message that was sent by what was posted and has not ended, and whether it may have to wait for its
+    /// receiver. None if that is nobody who can be told.
+    pub fn sent_by(&self, id: u32) -> Option<(Address, bool)> {
+        let post = self.posts.get(id)?;
+        let is_told = post.sends && post.progress == Progress::Numbered && post.address.comm != 0;
+        is_told.then_some((post.address, post.large))
+    }
+
     /// A call completed what was posted, and was so short that nobody looks: whether that was
     /// received. None, and nothing is done, if there is more to it.
     #[inline(always)]

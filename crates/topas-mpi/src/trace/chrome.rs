@@ -56,7 +56,12 @@ pub(super) fn write(
                 return put(out, &edge);
             }
             let mut about = serde_json::Map::new();
-            for (key, number) in [("peer", a.peer), ("source", a.source), ("tag", a.tag)] {
+            for (key, number) in [
+                ("peer", a.peer),
+                ("source", a.source),
+                ("tag", a.tag),
+                ("received_tag", a.received_tag),
+            ] {
                 if number >= 0 {
                     about.insert(key.to_owned(), number.into());
                 }

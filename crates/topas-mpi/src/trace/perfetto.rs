@@ -17,8 +17,8 @@ use super::window::{TimeWindow, edges, timeline};
 use crate::args::Trace;
 
 /// Names of annotations, by number from 1.
-const ANNOTATIONS: [&str; 8] =
-    ["peer", "source", "tag", "sent", "received", "communicator", "number", "path"];
+const ANNOTATIONS: [&str; 9] =
+    ["peer", "source", "tag", "sent", "received", "communicator", "number", "path", "received_tag"];
 
 /// The number of the name of the first kind of wait: behind those of all routines.
 const FIRST_WAIT: u64 = 2000;
@@ -135,6 +135,7 @@ fn annotations(about: &CallArguments) -> impl Iterator<Item = ProtoMessage> {
         more(about.communicator),
         more(about.number).map(|number| number - 1),
         more(about.path.into()),
+        known(about.received_tag),
     ];
     (1..).zip(values).filter_map(|(name, value)| {
         value.map(|value| ProtoMessage::default().number(1, name).number(3, value))

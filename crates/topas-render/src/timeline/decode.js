@@ -114,6 +114,12 @@ function timesOf(body, calls, { base, unit, clock }) {
   return times;
 }
 
+/** The rank from which a message came, and its tag, -1n if that is the tag of the call: both are in one argument. */
+function partsOfSource(value) {
+  const source = BigInt.asIntN(32, value);
+  return [source, source === value ? -1n : BigInt.asUintN(64, value) / 4294967296n - 1n];
+}
+
 /** So many calls of a block, exactly: ticks and arguments are integers of any size. */
 function callsOf(bytes, count) {
   const head = headOf(bytes);
@@ -160,6 +166,7 @@ function callsOf(bytes, count) {
     memory[routine] = values;
     const call = { routine, began: began << shift, ended: clock << shift };
     ARGUMENTS.forEach((name, argument) => (call[name] = values[argument]));
+    [call.source, call.receivedTag] = partsOfSource(call.source);
     for (const name of ["sent", "received", "communicator", "number"]) {
       call[name] = BigInt.asUintN(64, call[name]);
     }

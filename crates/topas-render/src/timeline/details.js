@@ -97,6 +97,7 @@ async function choose(state) {
     if (about.source !== -1n) words.push(["Received from", rank(about.source)]);
     if (named !== null) words.push([told.tag === 1n ? "State begins" : "State ends", named || "the one that began last"]);
     if (about.tag !== -1n) words.push(["Tag", String(about.tag)]);
+    if (about.receivedTag !== -1n) words.push(["Tag of what was received", String(about.receivedTag)]);
     if (about.sent > 0n) words.push(["Sent", `${about.sent} B`]);
     if (about.received > 0n) words.push(["Received", `${about.received} B`]);
     if (about.communicator > 0n) words.push(["Communicator", communicatorWords(about.communicator)]);

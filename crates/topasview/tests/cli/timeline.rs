@@ -149,7 +149,8 @@ fn a_damaged_log_is_shown_as_far_as_it_goes() {
 fn events(path: &Path) -> String {
     let log = TraceLog::open(path).unwrap();
     let mut out = String::from(
-        "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path\n",
+        "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path,\
+         received_tag\n",
     );
     let origin = log.processes.iter().map(|process| process.began()).min().unwrap();
     let cell = |number: i32| if number < 0 { String::new() } else { number.to_string() };
@@ -160,7 +161,7 @@ fn events(path: &Path) -> String {
             let length = process.nanoseconds(event.ended) - began;
             let a = &event.arguments;
             out += &format!(
-                "{},{thread},{},{},{length},{},{},{},{},{},{:x},{},{}\n",
+                "{},{thread},{},{},{length},{},{},{},{},{},{:x},{},{},{}\n",
                 process.rank,
                 process.routine(event.routine),
                 began - origin,
@@ -171,7 +172,8 @@ fn events(path: &Path) -> String {
                 a.received,
                 a.communicator,
                 a.number,
-                a.path
+                a.path,
+                cell(a.received_tag)
             );
             Ok(())
         };
@@ -214,6 +216,7 @@ fn any_block() -> Vec<u8> {
             peer: (next() % 5) as i32 - 2,
             source: next() as i32,
             tag: next() as i32 >> (next() % 32),
+            received_tag: if wide % 5 == 0 { next() as i32 & i32::MAX } else { -1 },
             path: next() as u32,
             sent: wide,
             received: next() >> (next() % 64),

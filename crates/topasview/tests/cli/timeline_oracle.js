@@ -37,7 +37,7 @@ const all = [...processes.values()].sort((a, b) => a.rank - b.rank);
 const shared = all.map(process => process.clock).reduce((a, b) => (a[2] < b[2] ? b : a));
 for (const process of all) process.clock = shared;
 const origin = all.map(process => nanosecondsOf(shared, process.first)).reduce((a, b) => (a < b ? a : b));
-const out = ["rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path"];
+const out = ["rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path,received_tag"];
 for (const { rank, blocks, routines, clock } of all) {
   blocks.sort((a, b) => a.head.thread - b.head.thread || Number(a.number - b.number));
   for (const { head, bytes } of blocks) {
@@ -53,6 +53,7 @@ for (const { rank, blocks, routines, clock } of all) {
       out.push([
         rank, head.thread, routines[call.routine], began - origin, ended - began, cell(call.peer), cell(call.source),
         cell(call.tag), call.sent, call.received, call.communicator.toString(16), call.number, call.path,
+        cell(call.receivedTag),
       ].join(","));
       const apart = Math.max(
         Math.abs(times.began[place] - Number(began - origin)), Math.abs(times.ended[place] - Number(ended - origin)),

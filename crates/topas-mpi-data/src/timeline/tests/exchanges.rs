@@ -46,6 +46,26 @@ fn a_call_that_exchanges_messages_waits_once() {
     }
 }
 
+/// What is received may have another tag than what is sent.
+#[test]
+fn an_exchange_may_have_two_tags() {
+    let two =
+        |tag, received_tag| CallArguments { source: 1, received: 8, received_tag, ..to(1, tag, 8) };
+    let zero = |tag, received_tag| CallArguments { peer: 0, source: 0, ..two(tag, received_tag) };
+    told(
+        &[
+            &[("MPI_Sendrecv", 10, 51, two(3, 4)), ("MPI_Sendrecv", 60, 62, two(3, NOBODY))],
+            &[("MPI_Sendrecv", 50, 52, zero(4, 3)), ("MPI_Sendrecv", 61, 63, zero(3, NOBODY))],
+        ],
+        |timeline| {
+            assert_eq!(time(timeline, 0, TimeClass::LateSender), 41);
+            assert_eq!(timeline.untold, 0);
+            let messages = timeline.notes.iter().filter(|note| note.kind == NoteKind::Message);
+            assert_eq!(messages.count(), 4);
+        },
+    );
+}
+
 /// Of an exchange whose one side cannot be told the other side is told, and so is a send to nobody's receive.
 #[test]
 fn a_side_of_an_exchange_that_is_not_told_hides_nothing() {

@@ -1,13 +1,15 @@
 //! Requests that calls complete, and those that the program frees or cancels.
 
 use topas_mpi_waits::engine::WaitingCall;
+use topas_mpi_waits::key::Address;
 use topas_mpi_waits::wait::Call;
 
 use super::{collectives, is_on, partners, quick, told, with};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::mode::paused;
+use crate::mode::{self, paused};
 use crate::requests::{RequestEntry, flag};
+use crate::trace;
 
 /// A call that completed requests.
 pub struct Completions {
@@ -17,6 +19,10 @@ pub struct Completions {
     at_once: bool,
     /// Some of that was received
     receives: bool,
+    /// The message whose receiver it may have waited for; on no communicator if there is none
+    sent: Address,
+    /// It is known that the call waited for this one, and longest
+    is_known: bool,
 }
 
 impl Completions {
@@ -25,7 +31,14 @@ impl Completions {
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
         let function = partners::call_here(function);
         let call = Call { function, counts: !paused(), began, ended };
-        Completions { call, waiting: None, at_once: false, receives: false }
+        Completions {
+            call,
+            waiting: None,
+            at_once: false,
+            receives: false,
+            sent: Address::default(),
+            is_known: false,
+        }
     }
 }
 
@@ -90,8 +103,18 @@ fn completed_by_rules(
     }
     with(|engine, _, boards| {
         let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
+        let sent = engine.sent_by(id).filter(|_| mode::has(mode::LOG) && call.counts);
+        let before = now.longest();
         engine.completed(boards, &mut now, id, from.as_ref());
+        let longest = now.longest();
         all.waiting = Some(now);
+        // What is not known yet may turn out to be the longest wait, but what is known stays.
+        let is_first = all.sent.comm == 0;
+        if let Some((sent, large)) = sent
+            && (longest > before || !all.is_known && (large || is_first))
+        {
+            (all.sent, all.is_known) = (sent, longest > before);
+        }
     });
 }
 
@@ -105,6 +128,9 @@ pub fn end(mut all: Completions) {
             }
             engine.end(boards, *waiting);
         });
+        if all.sent.comm != 0 {
+            trace::completed_send(&all.sent, all.call.began);
+        }
     } else if all.at_once {
         with(|engine, _, boards| engine.below(boards, &all.call));
     }

@@ -79,7 +79,7 @@ impl Told {
             return false;
         };
         if !role.matters() {
-            return true;
+            return self.ages == 0;
         }
         if self.ages != ages() || frame.result as i32 != 0 {
             return false;
@@ -96,7 +96,18 @@ impl Told {
 
     /// What such a call is about, but for the number of a collective.
     pub fn arguments(&self) -> CallArguments {
-        if self.ages == 0 { CallArguments::NONE } else { self.arguments }
+        if self.ages == 0 || self.ages == u64::MAX { CallArguments::NONE } else { self.arguments }
+    }
+
+    /// The last call of a function that is about nothing told something else.
+    pub fn differ(&mut self) {
+        self.ages = u64::MAX;
+    }
+
+    /// Whether no call of a function is about anything, and the last one told nothing else.
+    #[inline(always)]
+    pub fn is_about_nothing(&self, frame: &Frame) -> bool {
+        self.ages == 0 && ROLES.get(frame.function()).is_some_and(|role| !role.matters())
     }
 
     /// The last call was about something that is not known here.
@@ -110,7 +121,7 @@ impl Told {
         let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
             return;
         };
-        let known = frame.result as i32 == 0 && thread.flow != 0;
+        let known = frame.result as i32 == 0 && thread.flow != 0 && role.matters();
         self.ages = 0;
         if let Some(words) = words(frame, role, places).filter(|_| known) {
             self.words = words;
@@ -142,12 +153,6 @@ fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<[usize; 
         }
     }
     Some([comm, rank, tag, source, recvtag])
-}
-
-/// Whether no call of a function is about anything.
-#[inline(always)]
-pub fn is_about_nothing(frame: &Frame) -> bool {
-    ROLES.get(frame.function()).is_some_and(|role| !role.matters())
 }
 
 /// The number of the collective that a call was, plus 1; 0 if it is not known.
@@ -195,7 +200,9 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
         Act::SendReceive | Act::SendReceiveStarted => {
             told.peer = world(library, ledger, comm, rank(role.dest));
             told.tag = tag(rank(role.sendtag));
-            told.source = source(library, ledger, frame, role, comm).0;
+            let (from, by) = source(library, ledger, frame, role, comm);
+            told.source = from;
+            told.received_tag = if from != NOBODY && by != told.tag { by } else { NOBODY };
         }
         Act::Named => {
             // SAFETY: a text that the call has read.
