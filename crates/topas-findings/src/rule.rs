@@ -145,20 +145,25 @@ impl Rule {
 
     /// What comes of it with these facts, after an earlier run.
     pub fn look_after(&self, facts: &FactValues, before: ToldBefore) -> RuleOutcome {
-        let needed = self.requires.iter().copied().chain(self.sentence.facts());
-        let missing: Vec<_> = needed.filter(|fact| facts.get(fact.name).is_none()).collect();
+        let is_missing = |fact: &&'static Fact| facts.get(fact.name).is_none();
+        let mut missing: Vec<_> = self.requires.iter().copied().filter(is_missing).collect();
         if !missing.is_empty() {
             return RuleOutcome::Unknown(missing);
         }
         let holding = holding(&self.when, self.test, facts, before);
         match holding {
-            Holding::Sure | Holding::Unsure => {}
+            Holding::Sure | Holding::Unsure => {
+                missing.extend(self.sentence.facts().filter(is_missing))
+            }
             Holding::Not => return RuleOutcome::Not,
             Holding::Unknown => {
                 let of_condition = self.when.operands().into_iter().map(|operand| operand.0);
-                let missing = of_condition.filter(|fact| facts.get(fact.name).is_none());
-                return RuleOutcome::Unknown(missing.collect());
+                missing.extend(of_condition.filter(is_missing));
             }
+        }
+        // A rule that does not fire needs no words.
+        if !missing.is_empty() || holding == Holding::Unknown {
+            return RuleOutcome::Unknown(missing);
         }
         match self.found(facts) {
             None => RuleOutcome::Not,

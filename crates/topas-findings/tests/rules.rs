@@ -291,6 +291,22 @@ fn each_rule_fires_and_does_not_just_beside() {
     }
 }
 
+/// Where ranks take turns in receiving late there is none to be named, and none is needed to rule out that
+/// one of them cannot keep up.
+#[test]
+fn a_rule_that_does_not_fire_needs_no_words() {
+    let rules = Rules::builtin();
+    let rule = rules.rules.iter().find(|rule| rule.name == "busy-receivers").unwrap();
+    let put = CASES.iter().find(|case| case.0 == "late-receivers").unwrap().1;
+    assert_eq!(rule.look(&facts(put)), RuleOutcome::Not);
+    let mut queued = put.to_vec();
+    queued.push(("latercv_queued", N(50.0)));
+    let outcome = rule.look(&facts(&queued));
+    let RuleOutcome::Unknown(missing) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(missing[0].name, "latercv_who");
+    assert_eq!(rule.look(&facts(&put[1..])), RuleOutcome::Not, "whatever the share is");
+}
+
 /// What costs most comes first, and what is urgent before.
 #[test]
 fn findings_have_an_order() {
