@@ -161,6 +161,61 @@ fn what_was_counted_until_the_end_is_told() {
     }
 }
 
+/// Who sets TOPAS_MPI_OUT finds the profile of killed ranks there, without naming it again.
+#[test]
+fn the_file_that_the_user_named_gets_the_profile() {
+    for mpi in Mpi::installed("collect into the user's file") {
+        let left = LeftProfiles::new(mpi);
+        let dir = left.scratch.sub("results");
+        for (name, words) in [
+            ("kept.%h.out", &[][..]),
+            ("gone/kept.out", &[]),
+            ("kept.out", &["--out", "other.out"]),
+        ] {
+            left.places.clear();
+            let _ = fs::remove_file(left.scratch.log());
+            let mut launch = left.mpi.launch_bare(&left.scratch, RANKS);
+            launch.args(left.places.words(&[&library(Site::shared())]));
+            launch.arg(format!("TOPAS_MPI_OUT={name}")).arg(&left.program).args(["kill", "1"]);
+            launched(&left.scratch, launch.current_dir(&dir));
+            left.settled();
+            let spooled = left.places.spooled();
+            let told = run(left.collect(words).current_dir(left.scratch.path()));
+            let what = format!("{name} under {}: {}", mpi.name(), told.err());
+            let log = fs::read_to_string(left.scratch.log()).expect("log");
+            assert_eq!(routines(&log, "host"), sums(&spooled), "{what}");
+            assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default(), "{what}");
+            let files =
+                fs::read_dir(&dir).expect("directory").map(|file| file.expect("file").path());
+            let files: Vec<PathBuf> = files.collect();
+            if name.contains('/') {
+                // Nobody can write there, now or later.
+                assert!(told.code() == 1 && told.err().contains("gone/kept.out"), "{what}");
+                assert!(told.err().contains("the directory that TOPAS_MPI_OUT named"), "{what}");
+                assert_eq!(files, <[PathBuf; 0]>::default(), "{what}");
+                continue;
+            }
+            assert_eq!(told.code(), 0, "{what}");
+            let file = if words.is_empty() {
+                let [file] = &files[..] else { panic!("{what}: {files:?}") };
+                assert!(!file.display().to_string().contains('%'), "{what}");
+                file.clone()
+            } else {
+                assert_eq!(files, <[PathBuf; 0]>::default(), "{what}");
+                left.scratch.path().join("other.out")
+            };
+            let file_name = file.file_name().expect("a name").to_string_lossy();
+            assert!(told.err().contains(&*file_name), "{what}");
+            let text = fs::read_to_string(&file).expect("the user's file");
+            assert_eq!(routines(&text, "host"), routines(&log, "host"), "{what}");
+            assert_eq!(values(&text, "rank", "rank").len(), RANKS as usize, "{what}");
+            let mut view = left.scratch.command(Site::shared().tool("topasview"));
+            run(view.arg("--mpi").arg(&file)).good();
+            fs::remove_file(&file).expect("remove");
+        }
+    }
+}
+
 /// What finds no room in the user's file stays where it was counted, and no empty file is left.
 #[test]
 fn nothing_is_lost_on_a_full_file_system() {
@@ -397,6 +452,9 @@ fn a_user_who_stops_the_collector_stops_nobody_else() {
         };
         mode(&left.places.spool, 0o1777);
         mode(left.scratch.path(), 0o777);
+        // All files are copies of one, so both users have the same data file.
+        fs::write(&left.places.out, "").expect("data file");
+        mode(&left.places.out, 0o666);
         // All processes of this user but itself, again before each look, so that the collector is
         // not done meanwhile; whether it can read their environment, too.
         let script = "[ $(id -u) = 64377 ] || exit; while :; do \

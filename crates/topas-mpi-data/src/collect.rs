@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
 use topas_format::civil::Civil;
-use topas_mpi_profile::layout::{Moment, Traffic as Moved};
+use topas_mpi_profile::layout::{Moment, Traffic as Moved, flag};
 use topas_mpi_profile::lines::{self, End, Head, Lines, Of, SpawnedWorld};
 use topas_mpi_profile::sums::TickLength;
 
@@ -191,10 +191,21 @@ impl LeftLaunch {
         self.lines(first, Of::Host, self.facts.ending, &sums, &mut more)
     }
 
-    /// A record for each rank, for a file of the user's own.
-    pub fn rank_records(&self) -> Vec<u8> {
+    /// The file in which the user wants the profile: the first that a rank names, as the ranks take it.
+    pub fn user_file(&self) -> Option<PathBuf> {
+        self.found.iter().find_map(|(found, _)| found.spool.user_file().ok().flatten())
+    }
+
+    /// A record for each rank, for a file of the user's own. Ranks that could not write
+    /// together have written their records to it already, if it is theirs.
+    pub fn rank_records(&self, path: &Path) -> Vec<u8> {
         let mut all = Vec::new();
         for (found, _) in &self.found {
+            let is_there = found.spool.header.flags & flag::TOLD_ALONE != 0
+                && found.spool.user_file().is_ok_and(|own| own.as_deref() == Some(path));
+            if is_there {
+                continue;
+            }
             let rank = &found.rank;
             let mut more = |to: &mut Lines<'_>| {
                 for (number, both) in &rank.sizes {

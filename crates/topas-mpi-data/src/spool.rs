@@ -3,10 +3,12 @@
 //! They are read through `pread`: whoever wrote one may write on meanwhile, or have been
 //! somebody else than it says.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::{offset_of, size_of};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -97,6 +99,9 @@ impl From<io::Error> for SpoolError {
         }
     }
 }
+
+/// Longer paths are none, in B.
+const LONGEST_PATH: usize = 4096;
 
 /// The mapped file of a rank: opened, and of a form that is known.
 pub struct Spool {
@@ -202,6 +207,26 @@ impl Spool {
         let mut bytes = vec![0; len];
         self.file.read_exact_at(&mut bytes, at)?;
         Ok(bytes)
+    }
+
+    /// Where the user wants the profile to be, if the user does.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError`] if it cannot be read, or is no path.
+    pub(super) fn user_file(&self) -> Result<Option<PathBuf>, SpoolError> {
+        let Header { out, out_length, .. } = self.header;
+        if out_length == 0 {
+            return Ok(None);
+        }
+        let length = usize::try_from(out_length).ok().filter(|length| *length < LONGEST_PATH);
+        let path = self.read(out, length.ok_or(SpoolError::Damaged("path of the user's file"))?)?;
+        let path = PathBuf::from(OsString::from_vec(path));
+        if path.is_absolute() {
+            Ok(Some(path))
+        } else {
+            Err(SpoolError::Damaged("path of the user's file"))
+        }
     }
 
     /// The table of communicators.

@@ -289,7 +289,9 @@ fn a_spool_is_read_and_collected() {
     // Whoever comes meanwhile finds it locked.
     assert_eq!(collect(dir.path(), uid, |_, _| ()).unwrap().busy, 1);
     let launch = collection.launches.remove(0);
-    let lines = String::from_utf8([launch.record(), launch.rank_records()].concat()).unwrap();
+    let lines =
+        String::from_utf8([launch.record(), launch.rank_records(Path::new("/own"))].concat())
+            .unwrap();
     launch.remove().unwrap();
     assert!(!path.exists());
     let told = the_one(&lines);

@@ -9,8 +9,8 @@ use topas_mpi_profile::layout::Header;
 use topas_mpi_profile::lines::text;
 use topas_node::sys as kernel;
 
-use crate::say;
 use crate::workspace::kept;
+use crate::{say, spool};
 
 /// Which of the user's files.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,25 @@ pub fn compose(header: &Header, local: u64, file: File, out: &mut Out<'_>) -> bo
         }
     }
     known
+}
+
+/// Notes in the mapped file where the user's data file is to be, should the rank not write it.
+pub fn note(header: &mut Header, local: u64, room: &mut [u8]) {
+    let mut out = Out::new(room);
+    if !compose(header, local, File::Data, &mut out)
+        || out.is_cut()
+        || !out.text().starts_with(b"/")
+    {
+        return;
+    }
+    let path = out.text();
+    let at = spool::reserve(path.len());
+    if at != 0 {
+        // SAFETY: a part of the file that was just reserved, of this length.
+        let place = unsafe { core::slice::from_raw_parts_mut(spool::at::<u8>(at), path.len()) };
+        place.copy_from_slice(path);
+        (header.out, header.out_length) = (at, path.len() as u64);
+    }
 }
 
 /// Opens a file to be appended to; its path goes to `path`, with a NUL. Says so if that cannot be.

@@ -55,7 +55,9 @@ pub fn finalize() {
                 true
             }
             None => {
-                alone(header, &now, room, 0, true);
+                if alone(header, &now, room, 0, true) {
+                    header.flags |= flag::TOLD_ALONE;
+                }
                 false
             }
         }
@@ -108,7 +110,9 @@ pub fn subtotal(all: bool) {
         header.subtotals += 1;
         match &ranks {
             Some(ranks) => together(header, &now, room, ranks, header.subtotals),
-            None => alone(header, &now, room, header.subtotals, all),
+            None => {
+                alone(header, &now, room, header.subtotals, all);
+            }
         }
     });
     if let Some(ranks) = ranks {
@@ -276,17 +280,17 @@ fn files(
 }
 
 /// A record of this rank alone, into the user's files if there are to be any. `expected` if it
-/// should have been one of all.
-fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expected: bool) {
+/// should have been one of all. Whether it was written.
+fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expected: bool) -> bool {
     if header.flags & flag::USER == 0 {
-        return;
+        return false;
     }
     let Workspace { path, sums, text: gathered, .. } = room;
     let record = ProfileRecord { header, now, of: Of::Rank, subtotal, alone: true };
     if !expected || header.rank == 0 {
         to_table(&record, sums, path, gathered);
     }
-    let Some(file) = open_own(&record, File::Data, path) else { return };
+    let Some(file) = open_own(&record, File::Data, path) else { return false };
     let mut good = true;
     let mut write = |lines: &[u8]| good = good && file.append(path, lines);
     let mut gathered = Gathered::new(gathered);
@@ -296,6 +300,7 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
     if expected && ranks::has_given_up() && header.rank == 0 {
         say::not_together(text(path));
     }
+    good
 }
 
 /// Before `MPI_Abort`: says so in the file, which stays for whoever collects it.

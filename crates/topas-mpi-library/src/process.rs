@@ -111,6 +111,10 @@ fn begin_profile(room: &mut Workspace) -> Option<&'static mut Header> {
     };
     launch::describe(header, room);
     if site::decide(header, &mut room.conf, &mut room.path) {
+        if header.flags & flag::USER != 0 {
+            let now = crate::report::Now::new(&mut room.file);
+            crate::files::note(header, now.local(), &mut room.path);
+        }
         return Some(header);
     }
     spool::remove();

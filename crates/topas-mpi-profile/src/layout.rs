@@ -32,7 +32,7 @@ pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.
@@ -115,6 +115,8 @@ pub mod flag {
     pub const WAITS: u64 = 1 << 15;
     /// Each call is written to the event log.
     pub const LOG: u64 = 1 << 16;
+    /// The rank has written a record of its own into the user's data file.
+    pub const TOLD_ALONE: u64 = 1 << 17;
 }
 
 /// Every bit of [`flag`] means one thing.
@@ -135,9 +137,10 @@ const _: () = assert!(
         | flag::RANKS_LOST
         | flag::PATHS
         | flag::WAITS
-        | flag::LOG)
+        | flag::LOG
+        | flag::TOLD_ALONE)
         .count_ones()
-        == 17,
+        == 18,
     "two flags have one bit"
 );
 
@@ -249,6 +252,11 @@ pub struct Header {
     pub size: u64,
     /// What is known of worlds beside that of the rank
     pub worlds: Worlds,
+    /// Offset of the path of the user's data file, if the user wants one: who collects the profile of a rank
+    /// that was killed finds no other word of it
+    pub out: u64,
+    /// Bytes of this path; 0 if there is none
+    pub out_length: u64,
 }
 
 /// Kinds of objects in the table of communicators: [`Communicator::kind`].

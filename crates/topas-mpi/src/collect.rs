@@ -1,5 +1,6 @@
 //! `topas-mpi collect`.
 
+use std::io;
 use std::path::Path;
 
 use nix::unistd::{geteuid, getuid};
@@ -112,15 +113,30 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
         return exit::OK;
     }
     let record = launch.record();
-    if let Some(path) = &options.out
-        && let Err(cause) = append(path, &[record.as_slice(), &launch.rank_records()].concat())
-    {
-        let what = format!("cannot write {}", path.display());
-        TOOL.error(&what, Some(&cause), "check the directory and its permissions");
-        return exit::FAILED;
+    let mut written: Vec<String> = Vec::new();
+    let mut worst = exit::OK;
+    if let Some(path) = options.out.clone().or_else(|| launch.user_file()) {
+        let records = [record.as_slice(), &launch.rank_records(&path)].concat();
+        match append(&path, &records) {
+            Ok(()) => written.push(path.display().to_string()),
+            Err(cause) => {
+                let what = format!("cannot write {}", path.display());
+                let is_lasting = options.out.is_none() && !is_full(&cause);
+                let hint = if is_lasting {
+                    "the directory that TOPAS_MPI_OUT named has gone or takes no file; the log of the center has the \
+                     sums of all ranks"
+                } else {
+                    "check the directory and its permissions; nothing was removed"
+                };
+                TOOL.error(&what, Some(&cause), hint);
+                // Files of a job whose directory has gone would stay for ever.
+                if !is_lasting || options.no_log {
+                    return exit::FAILED;
+                }
+                worst = exit::FAILED;
+            }
+        }
     }
-    let mut written: Vec<String> =
-        options.out.iter().map(|out| out.display().to_string()).collect();
     if !options.no_log {
         let settings = conf.settings();
         let writer = LineWriter { date: facts.date, uid: getuid().as_raw(), host: launch.host() };
@@ -149,7 +165,12 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
     if !options.quiet {
         TOOL.say(&line);
     }
-    exit::OK
+    worst
+}
+
+/// Whether there may be room later.
+fn is_full(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 fn not_written(what: &str, failed: &[(String, std::io::Error)]) {
