@@ -75,10 +75,21 @@ fn the_late_rank_is_named_with_its_function_and_line() {
     let first = view(&scratch, &["--mpi"], &places);
     let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(first.to_lowercase().contains("rank 1"), "{first}");
+    let heading = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let exe = fs::canonicalize(PYTHON).expect("an executable");
+    let exe = exe.file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(first.starts_with(&format!("{exe} (halo.py) of ")), "{first}");
     let sentence =
         format!("They wait for it in Recv, from {receive}; it comes to Send from {send}.");
     assert!(first.contains(&sentence), "{sentence}: {first}");
     let why = view(&scratch, &["--why"], &places);
+    assert!(heading(&why).starts_with(&format!("{exe} (halo.py), 4 PEs, ")), "{why}");
+    let page = view(&scratch, &["--mpi", "--html", "-"], &places);
+    assert!(page.contains(&format!("<h1>{exe} (halo.py): MPI calls of ")), "{page:.2000}");
+    let records = fs::read_to_string(&places.out).expect("records");
+    // What stands in the log of the center is the record of all ranks.
+    let mut of_run = records.lines().filter(|line| line.contains(" of=run "));
+    assert!(of_run.all(|line| !line.contains("halo.py")), "{records}");
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(why.contains("ranks that wait for late senders, rank 1: "), "{why}");
     assert!(why.contains(&sentence), "{sentence}: {why}");

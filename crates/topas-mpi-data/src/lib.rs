@@ -27,6 +27,7 @@ mod read;
 mod record;
 mod replay;
 mod routine;
+mod scripts;
 mod semaphore;
 mod spool;
 mod spool_paths;

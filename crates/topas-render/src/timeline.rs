@@ -82,6 +82,8 @@ impl TimelinePage<'_> {
             Some(name) if !name.is_empty() => name.to_owned(),
             _ => "a program".to_owned(),
         };
+        let scripts = self.profile.map(|(profile, _)| profile.scripts()).unwrap_or_default();
+        let exe = crate::wording::with_scripts(exe.as_bytes(), scripts);
         let ranks = crate::wording::count(timeline.processes.len() as u64, "rank");
         let title = format!("{exe}: time line of {ranks}");
         // In a block of its own, so that nothing else in the page has its names.

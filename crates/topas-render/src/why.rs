@@ -6,7 +6,7 @@ use topas_findings::{BottleneckSearch, FactSource, RuleFinding, ScantFinding};
 
 use crate::finding::{advice, json, words};
 use crate::number::{duration, percent};
-use crate::wording::{count, hanging, named, paragraph};
+use crate::wording::{count, hanging, named, paragraph, with_scripts};
 
 /// Schema of the JSON.
 pub const SCHEMA: &str = "topas.why/1";
@@ -21,6 +21,8 @@ pub struct SearchedRun {
     pub id: Box<[u8]>,
     /// Program
     pub exe: Box<[u8]>,
+    /// Scripts that it ran, if it is an interpreter and they are known
+    pub scripts: Vec<String>,
     /// Ranks or PEs
     pub pes: u64,
     /// Wall clock time in s
@@ -119,7 +121,7 @@ pub fn found(search: &BottleneckSearch, columns: usize) -> String {
 pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> String {
     let mut out = format!(
         "{}, {} PEs, {} of wall clock time, launch {}\n\n",
-        named(&run.exe),
+        with_scripts(&run.exe, run.scripts.iter().map(String::as_str)),
         run.pes,
         duration(run.wall),
         named(&run.id)

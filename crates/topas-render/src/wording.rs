@@ -47,6 +47,21 @@ pub(crate) fn named(bytes: &[u8]) -> String {
     if bytes.is_empty() { "-".to_owned() } else { clean(bytes) }
 }
 
+/// A program, and in brackets the scripts that it ran as an interpreter, if any are known.
+pub(crate) fn with_scripts<'s>(exe: &[u8], scripts: impl IntoIterator<Item = &'s str>) -> String {
+    /// So many are named.
+    const NAMED: usize = 3;
+    let mut scripts: Vec<String> =
+        scripts.into_iter().take(NAMED + 1).map(|script| clean(script.as_bytes())).collect();
+    if scripts.len() > NAMED {
+        scripts[NAMED] = "...".to_owned();
+    }
+    match &scripts[..] {
+        [] => named(exe),
+        names => format!("{} ({})", named(exe), names.join(", ")),
+    }
+}
+
 /// Breaks a list at blanks behind commas into lines of `width`, further lines indented by
 /// `indent`; the first has `indent` columns taken already.
 pub(crate) fn wrapped(list: &str, indent: usize, width: usize) -> String {

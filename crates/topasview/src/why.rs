@@ -340,6 +340,9 @@ fn searched(
     SearchedRun {
         id: id.cloned().unwrap_or_default(),
         exe: exe.cloned().unwrap_or_default(),
+        scripts: profile.map_or(Vec::new(), |profile| {
+            profile.scripts().into_iter().map(str::to_owned).collect()
+        }),
         pes: facts.get_number("npes").unwrap_or(0.0) as u64,
         wall: facts.get_number("wall").unwrap_or(0.0),
         has_pes: table.is_some(),

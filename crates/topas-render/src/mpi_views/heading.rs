@@ -47,7 +47,7 @@ pub(super) fn first_line(profile: &MpiProfile) -> String {
     };
     format!(
         "{} of {}, {ranks}{hosts}, {}, launch {}",
-        name(&facts.exe),
+        crate::wording::with_scripts(&facts.exe, profile.scripts()),
         name(&facts.user),
         when(facts.date, facts.time),
         name(&facts.id)
