@@ -4,6 +4,7 @@ mod columns;
 mod join;
 mod joined;
 mod launch_lines;
+mod packed;
 mod reading;
 mod record;
 mod store;
@@ -270,7 +271,7 @@ impl<Q: Question> AskWork<'_, Q> {
             NonZero::new(useful).map_or(NonZero::<usize>::MIN, |n| n.min(resources.threads));
         let memory = resources.memory;
         let overflow = Overflow::new(&resources.temporary);
-        let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
+        let store = Store::<R>::new(1 << PART_BITS, memory / 2, &overflow);
         let piece = ((memory / 8 / threads.get() as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
         let groups = Groups::new(memory.max(LEAST));
 
@@ -280,7 +281,7 @@ impl<Q: Question> AskWork<'_, Q> {
             threads,
             || {
                 let writer = StoreWriter::new(&store, piece);
-                reading.run::<Q, R>(LogReader::new(question, &groups, writer, most_profiles))
+                reading.run(LogReader::new(question, &groups, writer, most_profiles))
             },
             || {
                 let (bytes, sources) = reading.progress();
@@ -317,7 +318,7 @@ impl<Q: Question> AskWork<'_, Q> {
                     if part >= store.parts() {
                         return Ok((fold, unwanted, aside));
                     }
-                    let joined = join.part::<R>(store.take(part), &mut |run| {
+                    let joined = join.part(store.take(part), &mut |run| {
                         let profiled;
                         let run = if profiles.is_empty() {
                             run

@@ -70,16 +70,16 @@ impl<'k> Join<'k> {
     /// Gives the runs of a part.
     pub(super) fn part<F: RecordForm>(
         &mut self,
-        part: StorePart<'_>,
+        part: StorePart<'_, F>,
         each: &mut impl FnMut(&Run<'_>),
     ) -> Result<(), TemporaryError> {
-        self.split::<F>(part, PART_BITS, usize::MAX, each)
+        self.split(part, PART_BITS, usize::MAX, each)
     }
 
     /// `used` bits of the keys are the same; `of` is the size of what it is a part of.
     fn split<F: RecordForm>(
         &mut self,
-        part: StorePart<'_>,
+        part: StorePart<'_, F>,
         used: u32,
         of: usize,
         each: &mut impl FnMut(&Run<'_>),
@@ -94,7 +94,7 @@ impl<'k> Join<'k> {
         // What was kept of a part joined before is in the way now.
         *self = Join { memory: self.memory, ..Join::new(self.launches.keys(), 0) };
         let overflow = part.overflow();
-        let store = Store::new(1 << SPLIT_BITS, 0, overflow);
+        let store = Store::<F>::new(1 << SPLIT_BITS, 0, overflow);
         let mut writer = StoreWriter::new(&store, PIECE);
         part.each(|piece| {
             piece.chunks_exact(F::SIZE).try_for_each(|record| {
@@ -104,7 +104,7 @@ impl<'k> Join<'k> {
         })?;
         writer.finish()?;
         (0..store.parts())
-            .try_for_each(|part| self.split::<F>(store.take(part), used + SPLIT_BITS, len, each))
+            .try_for_each(|part| self.split(store.take(part), used + SPLIT_BITS, len, each))
     }
 
     /// Gives the runs of `records`, of which there are `len` bytes.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::io::Read;
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -136,11 +135,11 @@ impl<'s> SharedReading<'s> {
     /// Reads until there is nothing left to take, together with other threads.
     pub(super) fn run<Q: Question, F: RecordForm>(
         &self,
-        mut reader: LogReader<'_, '_, Q>,
+        mut reader: LogReader<'_, '_, Q, F>,
     ) -> Result<ReadCounts, TemporaryError> {
         let mut buffer = Buffer::new();
         while let Some(active) = self.choose() {
-            let result = reader.read::<F>(self, &active, &mut buffer);
+            let result = reader.read(self, &active, &mut buffer);
             if let Err(error) = result {
                 self.stopped.store(true, Ordering::Relaxed);
                 return Err(error);
@@ -225,7 +224,7 @@ impl<'s> SharedReading<'s> {
 }
 
 /// What one thread needs to read.
-pub(super) struct LogReader<'r, 'o, Q> {
+pub(super) struct LogReader<'r, 'o, Q, F> {
     question: &'r Q,
     groups: &'r Groups,
     seen: SeenGroups,
@@ -234,7 +233,7 @@ pub(super) struct LogReader<'r, 'o, Q> {
     columns: Option<ColumnGroups>,
     index: LineIndex,
     clock: Clock,
-    writer: StoreWriter<'r, 'o>,
+    writer: StoreWriter<'r, 'o, F>,
     tally: Tally,
     unwanted: u64,
     /// What lines of MPI profiles tell, if that is asked for
@@ -257,12 +256,12 @@ pub(super) struct ReadCounts {
     pub(super) profiles: ProfileFragments,
 }
 
-impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
+impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
     /// Of what lines of MPI profiles tell, `most_profiles` are kept.
     pub(super) fn new(
         question: &'r Q,
         groups: &'r Groups,
-        writer: StoreWriter<'r, 'o>,
+        writer: StoreWriter<'r, 'o, F>,
         most_profiles: u64,
     ) -> Self {
         LogReader {
@@ -282,7 +281,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     }
 
     /// Reads blocks of a source until there are no more.
-    fn read<F: RecordForm>(
+    fn read(
         &mut self,
         reading: &SharedReading<'_>,
         active: &Active<'_>,
@@ -292,8 +291,8 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         // nothing else.
         loop {
             let is_read = match &self.columns {
-                Some(_) => self.read_by::<F, true>(reading, active, buffer)?,
-                None => self.read_by::<F, false>(reading, active, buffer)?,
+                Some(_) => self.read_by::<true>(reading, active, buffer)?,
+                None => self.read_by::<false>(reading, active, buffer)?,
             };
             if is_read {
                 return Ok(());
@@ -303,7 +302,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     }
 
     /// Whether the source was read to its end; it is not if columns are of no use.
-    fn read_by<F: RecordForm, const BY_COLUMNS: bool>(
+    fn read_by<const BY_COLUMNS: bool>(
         &mut self,
         reading: &SharedReading<'_>,
         active: &Active<'_>,
@@ -315,11 +314,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         let mut result = Ok(());
         let mut is_read = true;
         while let Some((number, block)) = active.feed.next(buffer) {
-            let kept = KeptLines::<_, F, BY_COLUMNS> {
-                reader: self,
-                result: &mut result,
-                form: PhantomData,
-            };
+            let kept = KeptLines::<_, BY_COLUMNS> { reader: self, result: &mut result };
             let mut lines =
                 BlockLines::new(&active.feed, &mut tally, kept).with_profiles(profiles.as_mut());
             lines.read(block, &mut index);
@@ -346,7 +341,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
 
     /// Keeps a line whose key the question makes.
     #[inline(always)]
-    fn line_by_key<F: RecordForm>(
+    fn line_by_key(
         &mut self,
         line: &Line<'_>,
         extras: Extras<'_>,
@@ -368,14 +363,14 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
 
     /// Keeps a line whose key is made from columns.
     #[inline(always)]
-    fn line_by_columns<F: RecordForm>(
+    fn line_by_columns(
         &mut self,
         line: &Line<'_>,
         extras: Extras<'_>,
         of: &IndexedLine<'_>,
     ) -> Result<(), TemporaryError> {
         let Some(look) = self.columns.as_ref().and_then(|columns| columns.look(of)) else {
-            return self.read_again::<F>(of.bytes());
+            return self.read_again(of.bytes());
         };
         let facts = facts_of_first(line, of.bytes(), look.first, &mut self.clock, 0);
         let LogReader { columns, question, groups, seen, key, .. } = self;
@@ -398,31 +393,30 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     /// usual line need not be put together for this function.
     #[cold]
     #[inline(never)]
-    fn read_again<F: RecordForm>(&mut self, text: &[u8]) -> Result<(), TemporaryError> {
+    fn read_again(&mut self, text: &[u8]) -> Result<(), TemporaryError> {
         self.columns.iter_mut().for_each(ColumnGroups::missed);
         match Line::parse_far(text) {
-            Ok((line, extras)) => self.line_by_key::<F>(&line, extras, text),
+            Ok((line, extras)) => self.line_by_key(&line, extras, text),
             Err(_) => Ok(()),
         }
     }
 }
 
 /// Hands lines to a reader; `BY_COLUMNS` if it knows columns from which keys are made.
-struct KeptLines<'k, R, F, const BY_COLUMNS: bool> {
+struct KeptLines<'k, R, const BY_COLUMNS: bool> {
     reader: &'k mut R,
     result: &'k mut Result<(), TemporaryError>,
-    form: PhantomData<F>,
 }
 
 impl<Q: Question, F: RecordForm, const BY_COLUMNS: bool> LineSink
-    for KeptLines<'_, LogReader<'_, '_, Q>, F, BY_COLUMNS>
+    for KeptLines<'_, LogReader<'_, '_, Q, F>, BY_COLUMNS>
 {
     #[inline(always)]
     fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
         let kept = if BY_COLUMNS {
-            self.reader.line_by_columns::<F>(line, extras, of)
+            self.reader.line_by_columns(line, extras, of)
         } else {
-            self.reader.line_by_key::<F>(line, extras, of.bytes())
+            self.reader.line_by_key(line, extras, of.bytes())
         };
         if let Err(error) = kept {
             *self.result = Err(error);

@@ -99,7 +99,7 @@ pub(crate) struct Full<const COUNTERS: bool>;
 const YEAR_1: i64 = 62_135_596_800;
 
 /// Bits of a date: year, month, day.
-const DATE: u32 = 14 + 4 + 5;
+pub(crate) const DATE: u32 = 14 + 4 + 5;
 
 /// First bit of the memory in the word that says which counts there are; 0 there says that it was
 /// not measured, and other numbers are one more than its bytes.
@@ -220,7 +220,7 @@ impl<const COUNTERS: bool> RecordForm for Full<COUNTERS> {
 }
 
 #[inline]
-fn word(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes.as_chunks().0[at])
 }
 

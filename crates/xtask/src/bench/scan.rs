@@ -16,7 +16,7 @@ use super::{Bench, median, ratio};
 use crate::process::{cargo, root};
 
 /// Room for the log and for what waits in a temporary file, in B per line.
-const ROOM: u64 = 245 + 75;
+const ROOM: u64 = 245 + 40;
 
 /// The script holds all runs in memory, 400 B per line: more lines are too many for it.
 const LINES_FOR_PERL: u64 = 5_000_000;
