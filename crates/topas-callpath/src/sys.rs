@@ -134,6 +134,7 @@ impl LoaderRecord {
     }
 
     /// How many modules the process had unloaded; 0 where an older loader does not tell.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub fn unloads(&self) -> u64 {
         self.unloads
     }
