@@ -37,8 +37,11 @@ impl fmt::Display for Verdict {
 /// `other` has those of another builder, or of another directory.
 ///
 /// # Errors
-/// If a point is not met.
+/// If `other` is `out` itself, or a point is not met.
 pub fn check(out: &Path, processor: &str, other: Option<&Path>) -> Result<()> {
+    if let Some(other) = other {
+        is_another(out, other)?;
+    }
     let points: [(&str, Verdict); 17] = [
         ("version and date of CHANGELOG.md agree", changelog()),
         ("nothing is changed since the last commit", clean()),
@@ -145,6 +148,21 @@ fn golden_logs() -> Verdict {
 fn made_files() -> Verdict {
     let made = codegen::codegen(&root(), true).and_then(|()| pictures::pictures(true));
     told(made.map(|()| "codegen --check, pictures --check".into()))
+}
+
+/// An error if `other` is the directory `out`, whatever its name, because that would compare a build
+/// with itself. A directory that cannot be read is told with its point.
+fn is_another(out: &Path, other: &Path) -> Result<()> {
+    let (Ok(own), Ok(theirs)) = (out.canonicalize(), other.canonicalize()) else { return Ok(()) };
+    if own == theirs {
+        bail!(
+            "--other {} is the directory whose files are checked\n\
+             hint: name target/release-files of a clone in another directory, where cargo xtask \
+             release was run, too",
+            other.display()
+        );
+    }
+    Ok(())
 }
 
 /// Whether the checksums of another build are the same.
@@ -354,9 +372,28 @@ mod tests {
         let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::write(a.path().join(SUMS), one).unwrap();
         fs::write(b.path().join(SUMS), other).unwrap();
-        assert!(matches!(same_bits(a.path(), Some(a.path())), Verdict::Ok(_)));
+        let copy = tempfile::tempdir().unwrap();
+        fs::write(copy.path().join(SUMS), one).unwrap();
+        assert!(matches!(same_bits(a.path(), Some(copy.path())), Verdict::Ok(_)));
         assert!(matches!(same_bits(a.path(), Some(b.path())), Verdict::NotOk(_)));
         assert!(matches!(same_bits(a.path(), None), Verdict::NotChecked(_)));
+    }
+
+    #[test]
+    fn a_build_is_not_compared_with_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, other) = (dir.path().join("own"), dir.path().join("other"));
+        let link = dir.path().join("link");
+        fs::create_dir(&own).unwrap();
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        for itself in [own.clone(), own.join("../own"), link] {
+            let error = check(&own, tools::PROCESSORS[0], Some(&itself)).unwrap_err().to_string();
+            let expected = format!("--other {} is the directory", itself.display());
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        assert!(is_another(&own, &other).is_ok());
+        fs::create_dir(&other).unwrap();
+        assert!(is_another(&own, &other).is_ok());
     }
 
     #[test]
