@@ -89,6 +89,7 @@ fn blocks(rank: u32, told: u8, calls: &[[u8; CALL]]) -> Vec<u8> {
                     peer: i32::from(*peer as i8),
                     source: if how & 1 == 0 { -1 } else { i32::from(*tag as i8) },
                     tag: if how & 2 == 0 { i32::from(*tag as i8) } else { number(*tag) as i32 },
+                    received_tag: if how & 0x11 == 0x11 { i32::from(*place) } else { -1 },
                     path: u32::from(how >> 5),
                     sent: number(*bytes) ^ received,
                     received,
