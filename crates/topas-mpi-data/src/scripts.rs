@@ -30,22 +30,23 @@ fn script_of<'p>(path: &CallPathSums, modules: &'p [PathModule]) -> Option<&'p s
     let mut outermost = path.frames.iter().rev().map(|frame| module(frame.module));
     let file = outermost.find(|module| !module.is_some_and(starts_another))??;
     let is_file = file.function.as_deref() == Some(STATEMENTS) && !file.file.starts_with('<');
-    let (directories, name) = file.file.rsplit_once('/').unwrap_or(("", &file.file));
+    let (directory, name) = directory_and_name(&file.file);
     // `python -m` with a package runs a file that has the same name in all packages.
-    let name = if name == "__main__.py" { base(directories) } else { name };
+    let name = if name == "__main__.py" { directory_and_name(directory).1 } else { name };
     Some(name).filter(|name| is_file && !name.is_empty())
 }
 
 /// Whether a function of Python runs the file that the user named: `python -m`, and mpi4py's way to end all
 /// ranks if one fails.
 fn starts_another(module: &PathModule) -> bool {
-    let (directories, name) = module.file.rsplit_once('/').unwrap_or(("", &module.file));
+    let (directory, name) = directory_and_name(&module.file);
     module.function.is_some()
-        && (matches!(name, "runpy.py" | "<frozen runpy>") || base(directories) == "mpi4py")
+        && (matches!(name, "runpy.py" | "<frozen runpy>")
+            || directory_and_name(directory).1 == "mpi4py")
 }
 
-fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or_default()
+fn directory_and_name(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 #[cfg(test)]
