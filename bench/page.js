@@ -147,7 +147,8 @@ async function main() {
   await step("whole", "key('Home')");
   const heap = await evaluate("performance.memory?.usedJSHeapSize ?? 0");
   const faults = await evaluate("seen.faults");
-  console.log(JSON.stringify({ width: Number(width), steps, heap, faults }));
+  const legend = await evaluate('document.querySelector(".legend").textContent');
+  console.log(JSON.stringify({ width: Number(width), steps, heap, faults, legend }));
 }
 
 const patience = new Promise((_, reject) => {

@@ -87,14 +87,18 @@ fn measured(csv: &str, name: &str) -> f64 {
 fn tells_what_was_measured(mpi: Mpi, scratch: &Scratch, page: &str, places: &Places) {
     let waits = tool(scratch, "topasview", &["--mpi", "--waits", "--csv"], &places.out);
     let unknown = measured(&waits, "not_measured_seconds");
+    // The log tells waits in MPI_Finalize, too, which are long on a machine that does much else.
+    let end = waits.lines().filter(|line| line.starts_with("Finalize,"));
+    let end: f64 = end.filter_map(|line| line.split(',').nth(2)?.parse::<f64>().ok()).sum();
     for (name, column) in [
         ("wait for late sender", "late_sender_seconds"),
         ("wait for late receiver", "late_receiver_seconds"),
         ("wait in collective", "collective_seconds"),
     ] {
         let (told, own) = (class(page, name), measured(&waits, column));
-        // The profile does not look at short calls, and the log has MPI_Finalize, too.
-        let near = (told - own).abs() <= 0.05 * own + unknown + 0.03;
+        // The profile does not look at short calls.
+        let end = if name == "wait in collective" { end } else { 0.0 };
+        let near = (told - own).abs() <= 0.05 * own + unknown + 0.03 + end;
         assert!(near, "{} under {}: {told} s in the log, {own} s measured", name, mpi.name());
     }
 }
@@ -278,16 +282,20 @@ fn a_browser_draws_real_runs() {
     for mpi in Mpi::installed("a_browser_draws_real_runs") {
         let (scratch, _, log) = logged(mpi);
         let page = scratch.path().join("run.html");
-        let page_text = page.to_str().expect("a path");
-        tool(&scratch, "topasview", &["--timeline", "--html", page_text], &log);
-        let mut browser = Command::new("chromium");
-        browser.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
-        browser.arg("--virtual-time-budget=100000");
-        browser.arg(format!("--user-data-dir={}", scratch.path().join("profile").display()));
-        let dom = run(browser.arg(format!("file://{page_text}"))).out();
-        assert!(dom.contains("data-drawn=\"calls\""), "{}: {dom:.300}", mpi.name());
-        let legend = dom.split_once("class=\"legend\"").expect("a legend").1;
+        let page = page.to_str().expect("a path");
+        tool(&scratch, "topasview", &["--timeline", "--html", page], &log);
+        let mut node = Command::new("node");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/page.js");
+        let told = run(node.arg(script).arg(page).arg(&log).arg("1280")).good().out();
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        assert_eq!(told["faults"], Value::Array(Vec::new()), "{}: {told}", mpi.name());
+        let whole = told["steps"].as_array().expect("steps").last().expect("the whole run");
+        let view = whole["view"].as_str().expect("a sentence");
+        assert!(view.contains("; up to "), "{}: {told}", mpi.name());
+        let legend = told["legend"].as_str().expect("a text");
         let share = legend.split("wait for late sender").nth(1).expect("late senders");
-        assert!(share.contains(" %</span>"), "{}: {share:.200}", mpi.name());
+        let number = share.trim_start().split(" %").next().and_then(|text| text.parse().ok());
+        let number: f64 = number.unwrap_or_else(|| panic!("{}: {legend}", mpi.name()));
+        assert!(number > 0.0, "{}: {legend}", mpi.name());
     }
 }

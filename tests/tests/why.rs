@@ -153,13 +153,14 @@ fn every_pattern_ends_in_its_bottleneck() {
 
 /// Delays that begin in one rank and reach others by ranks that wait themselves: the case, the rule that comes
 /// first, and that rank.
-const DELAYS: [(&str, &str, u32); 6] = [
+const DELAYS: [(&str, &str, u32); 7] = [
     ("parts", "late-to-collectives", 3),
     ("pipeline", "late-receivers", 2),
     ("gather", "late-senders", 2),
     ("meanwhile", "late-to-collectives", 2),
     ("persistent", "late-to-collectives", 1),
     ("probe", "late-to-collectives", 1),
+    ("mixed", "mixed-waits", 1),
 ];
 
 /// The first sentence of the profile and the first finding, with the event log and without, name the rank in which

@@ -319,6 +319,49 @@ pub const FACTS: &[Fact] = &[
         "Where in the source most of this time was waited, if call paths were counted.",
     ),
     fact(
+        "waits_share",
+        SHARE,
+        "The three shares together: late senders, late receivers, collectives.",
+    ),
+    fact("waits_cost", SECONDS, "Mean time that a rank waited for others."),
+    fact("waits_sum", SECONDS, "Time that all ranks together waited for others."),
+    fact("waits_calls", COUNT, "Calls that waited for others, once for each kind of wait."),
+    fact("waits_routine", TEXT, "The routine with most of this time."),
+    fact(
+        "waits_error",
+        SHARE,
+        "Standard error of the share of all waits, over slices of the run, if there is an event log.",
+    ),
+    fact(
+        "waits_when",
+        TEXT,
+        "The part of the run in which most of this time was waited, if that is short, as a sentence.",
+    ),
+    fact("waits_who", TEXT, "The rank that is late, if others waited for it for most of this time."),
+    fact("waits_who_share", SHARE, "Its share of this time."),
+    fact("waits_who_computes", SECONDS, "Its time outside MPI."),
+    fact("waits_others_compute", SECONDS, "Mean time of the other ranks outside MPI."),
+    fact(
+        "waits_turns",
+        COUNT,
+        "Ranks that each have at least 5 % of this time, if none has most of it.",
+    ),
+    fact(
+        "waits_first",
+        TEXT,
+        "The rank in which the delay began: the rank that is late, or one for which that rank waited itself.",
+    ),
+    fact(
+        "waits_first_computes",
+        SECONDS,
+        "The time outside MPI of that rank, if it is another one than the one that is late.",
+    ),
+    fact(
+        "waits_where",
+        TEXT,
+        "Where in the source most of this time was waited, if call paths were counted.",
+    ),
+    fact(
         "transfer_share",
         SHARE,
         "Time in messages between two ranks that is no waiting, as a share of the time of all ranks.",
@@ -436,7 +479,7 @@ impl Fact {
         let begins = |words: &[&str]| words.iter().any(|word| self.name.starts_with(word));
         if begins(&["slices", "origin_", "serialisation"]) {
             FactSource::EventLog
-        } else if begins(&["late", "coll_", "waits_known"]) {
+        } else if begins(&["late", "coll_", "waits_"]) {
             FactSource::Waits
         } else if begins(&["mpi_", "outside_", "transfer_", "message_", "file_", "window_"])
             || begins(&["spawn_", "poll_", "comm_", "processor_", "preempted_", "taken_"])

@@ -32,50 +32,35 @@ struct WaitNames {
     first_computes: &'static str,
 }
 
-const LATE: WaitNames = WaitNames {
-    share: "late_share",
-    cost: "late_cost",
-    sum: "late_sum",
-    calls: "late_calls",
-    routine: "late_routine",
-    who: "late_who",
-    who_share: "late_who_share",
-    own: "late_who_computes",
-    others: "late_others_compute",
-    turns: "late_turns",
-    first: "late_first",
-    first_computes: "late_first_computes",
-};
+macro_rules! wait_names {
+    ($kind:literal) => {
+        WaitNames {
+            share: concat!($kind, "_share"),
+            cost: concat!($kind, "_cost"),
+            sum: concat!($kind, "_sum"),
+            calls: concat!($kind, "_calls"),
+            routine: concat!($kind, "_routine"),
+            who: concat!($kind, "_who"),
+            who_share: concat!($kind, "_who_share"),
+            own: concat!($kind, "_who_computes"),
+            others: concat!($kind, "_others_compute"),
+            turns: concat!($kind, "_turns"),
+            first: concat!($kind, "_first"),
+            first_computes: concat!($kind, "_first_computes"),
+        }
+    };
+}
 
-const RECEIVER: WaitNames = WaitNames {
-    share: "latercv_share",
-    cost: "latercv_cost",
-    sum: "latercv_sum",
-    calls: "latercv_calls",
-    routine: "latercv_routine",
-    who: "latercv_who",
-    who_share: "latercv_who_share",
-    own: "latercv_who_computes",
-    others: "latercv_others_compute",
-    turns: "latercv_turns",
-    first: "latercv_first",
-    first_computes: "latercv_first_computes",
-};
+/// A kind of wait among those of a rank or a routine.
+type KindOfWait = fn(&Blame) -> Waiting;
 
-const COLLECTIVE: WaitNames = WaitNames {
-    share: "coll_share",
-    cost: "coll_cost",
-    sum: "coll_sum",
-    calls: "coll_calls",
-    routine: "coll_routine",
-    who: "coll_who",
-    who_share: "coll_who_share",
-    own: "coll_who_computes",
-    others: "coll_others_compute",
-    turns: "coll_turns",
-    first: "coll_first",
-    first_computes: "coll_first_computes",
-};
+/// The kinds of waits, and all of them together.
+const WAIT_KINDS: [(WaitNames, KindOfWait); 4] = [
+    (wait_names!("late"), |of| of.late),
+    (wait_names!("latercv"), |of| of.late_receiver),
+    (wait_names!("coll"), |of| of.collective),
+    (wait_names!("waits"), Blame::all),
+];
 
 /// The facts of a profile of which nothing else is known: of `topas-mpi.out`, or of mapped files.
 pub fn mpi_facts(profile: &MpiProfile) -> FactValues {
@@ -192,21 +177,17 @@ fn all_waits(profile: &MpiProfile) -> Option<(WaitSums, Vec<RoutineWaits>)> {
 
 fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts: &mut FactValues) {
     let sums = &profile.total;
-    let kinds = |waits: &WaitSums| [waits.late, waits.late_receiver, waits.collective];
-    let blames: [fn(&Blame) -> Waiting; 3] =
-        [|of| of.late, |of| of.late_receiver, |of| of.collective];
-    let names = [LATE, RECEIVER, COLLECTIVE];
-    for (kind, ((names, waited), blame)) in names.iter().zip(kinds(all)).zip(blames).enumerate() {
-        let time = waited.nanoseconds;
+    for (names, kind) in &WAIT_KINDS {
+        let Waiting { calls, time } = kind(&Blame::from(all));
         facts.number(names.share, 100.0 * time as f64 / sums.wall as f64);
         facts.number(names.cost, time as f64 / 1e9 / sums.ranks as f64);
         facts.number(names.sum, time as f64 / 1e9);
-        facts.number(names.calls, waited.calls as f64);
-        let of_routine = |of: &&RoutineWaits| kinds(&of.sums)[kind].nanoseconds;
+        facts.number(names.calls, calls as f64);
+        let of_routine = |of: &&RoutineWaits| kind(&Blame::from(&of.sums)).time;
         let most = routines.iter().max_by_key(of_routine).filter(|of| of_routine(of) > 0);
         let name = most.map(|of| profile.routines.name(of.number));
         facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
-        culprit(profile, names, blame, facts);
+        culprit(profile, names, *kind, facts);
     }
     let waits = blamed_waits(profile, |of| of.late_receiver);
     facts.number("latercv_queued", 100.0 * queued(&waits, |rank| busy_elsewhere(profile, rank)));
@@ -222,7 +203,7 @@ struct BlamedWait {
 }
 
 /// The waits of a kind, of all ranks.
-fn blamed_waits(profile: &MpiProfile, of: fn(&Blame) -> Waiting) -> Vec<BlamedWait> {
+fn blamed_waits(profile: &MpiProfile, of: KindOfWait) -> Vec<BlamedWait> {
     let of_rank = |rank: &MpiRank| {
         let outside = outside_of_rank(&rank.sums);
         let all = rank.sums.waits.blamed.iter();
@@ -269,12 +250,7 @@ fn queued(waits: &[BlamedWait], elsewhere: impl Fn(u32) -> Option<u128>) -> f64 
 }
 
 /// The rank that others wait for, if there is one; else how many ranks take turns in that.
-fn culprit(
-    profile: &MpiProfile,
-    names: &WaitNames,
-    of: fn(&Blame) -> Waiting,
-    facts: &mut FactValues,
-) {
+fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut FactValues) {
     let blamed = by_blamed(&blamed_waits(profile, of));
     let all: u128 = blamed.values().sum();
     let Some((rank, time)) = blamed.iter().max_by_key(|(_, time)| **time) else { return };

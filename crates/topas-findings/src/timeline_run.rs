@@ -1,6 +1,6 @@
 //! Facts of an event log: how waits vary in the course of the run, and where they arise.
 
-use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline};
+use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline, TimelineNote};
 
 use crate::fact::{FactSpread, FactValues};
 
@@ -13,11 +13,46 @@ const MOST: f64 = 0.5;
 /// Most parts of a run in which waits are told to be.
 const SHORT: usize = 4;
 
-/// The facts of a kind of wait.
-const WAITS: [(TimeClass, &str, &str, &str); 3] = [
-    (TimeClass::LateSender, "late_share", "late_error", "late_when"),
-    (TimeClass::LateReceiver, "latercv_share", "latercv_error", "latercv_when"),
-    (TimeClass::CollectiveWait, "coll_share", "coll_error", "coll_when"),
+/// A kind of wait in an event log, and the names of its facts.
+struct LoggedWaits {
+    classes: &'static [TimeClass],
+    notes: &'static [NoteKind],
+    share: &'static str,
+    error: &'static str,
+    when: &'static str,
+    cost: &'static str,
+    sum: &'static str,
+    calls: &'static str,
+}
+
+macro_rules! logged_waits {
+    ($kind:literal, $classes:expr, $notes:expr) => {
+        LoggedWaits {
+            classes: $classes,
+            notes: $notes,
+            share: concat!($kind, "_share"),
+            error: concat!($kind, "_error"),
+            when: concat!($kind, "_when"),
+            cost: concat!($kind, "_cost"),
+            sum: concat!($kind, "_sum"),
+            calls: concat!($kind, "_calls"),
+        }
+    };
+}
+
+/// All waits for others.
+const ALL_WAITS: LoggedWaits = logged_waits!(
+    "waits",
+    &[TimeClass::LateSender, TimeClass::LateReceiver, TimeClass::CollectiveWait],
+    &[NoteKind::Message, NoteKind::LateReceiver, NoteKind::Collective]
+);
+
+/// The kinds of waits, and all of them together.
+const WAITS: [LoggedWaits; 4] = [
+    logged_waits!("late", &[TimeClass::LateSender], &[NoteKind::Message]),
+    logged_waits!("latercv", &[TimeClass::LateReceiver], &[NoteKind::LateReceiver]),
+    logged_waits!("coll", &[TimeClass::CollectiveWait], &[NoteKind::Collective]),
+    ALL_WAITS,
 ];
 
 /// Adds the facts of the event log of a run to those of its profile.
@@ -25,9 +60,9 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let course = timeline.course(PARTS);
     facts.number("slices", (PARTS - 2) as f64);
     let sums = timeline.course(1);
-    for (class, share, error, when) in WAITS {
-        let Some(scale) = scale(facts, share, part(&sums[0], class)) else { continue };
-        let shares: Vec<f64> = course.iter().map(|times| scale * part(times, class)).collect();
+    for LoggedWaits { classes, share, error, when, .. } in WAITS {
+        let Some(scale) = scale(facts, share, part(&sums[0], classes)) else { continue };
+        let shares: Vec<f64> = course.iter().map(|times| scale * part(times, classes)).collect();
         // What a rank does before the log begins is not known.
         let inner = &shares[1..PARTS - 1];
         let spread = spread(inner);
@@ -43,9 +78,9 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
             facts.text(when, words);
         }
     }
-    let measured: f64 = WAITS.iter().filter_map(|(_, share, ..)| facts.get_number(share)).sum();
+    let measured = facts.get_number(ALL_WAITS.share).unwrap_or(0.0);
     let is_measured = facts.get_number("waits_known") == Some(1.0);
-    let in_log: f64 = WAITS.iter().map(|(class, ..)| part(&sums[0], *class)).sum();
+    let in_log = part(&sums[0], ALL_WAITS.classes);
     if !is_measured || in_log >= MOST * measured {
         origin(timeline, facts);
     }
@@ -67,18 +102,13 @@ fn scale(facts: &FactValues, share: &str, in_log: f64) -> Option<f64> {
 fn waits(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
     let ranks = timeline.processes.len().max(1) as f64;
-    let kinds = [
-        (NoteKind::Message, ["late_cost", "late_sum", "late_calls"]),
-        (NoteKind::LateReceiver, ["latercv_cost", "latercv_sum", "latercv_calls"]),
-        (NoteKind::Collective, ["coll_cost", "coll_sum", "coll_calls"]),
-    ];
-    for ((class, share, ..), (kind, [cost, sum, calls])) in WAITS.into_iter().zip(kinds) {
-        let time: u64 = timeline.rows.iter().map(|row| row.times[class as usize]).sum();
-        let waited = timeline.notes.iter().filter(|note| note.kind == kind && note.wait > 0);
+    for LoggedWaits { classes, notes, share, cost, sum, calls, .. } in WAITS {
+        let time: u64 = timeline.rows.iter().map(|row| of_classes(&row.times, classes)).sum();
+        let waited = |note: &&TimelineNote| note.wait > 0 && notes.contains(&note.kind);
         facts.number(share, 100.0 * time as f64 / all.max(1) as f64);
         facts.number(cost, time as f64 / 1e9 / ranks);
         facts.number(sum, time as f64 / 1e9);
-        facts.number(calls, waited.count() as f64);
+        facts.number(calls, timeline.notes.iter().filter(waited).count() as f64);
     }
     facts.number("waits_known", 1.0);
 }
@@ -93,10 +123,15 @@ pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
     facts.number("serialisation_sum", cost * replay.ranks.len() as f64);
 }
 
-/// The share of a class in the time of a part of the run, in percent.
-fn part(times: &[u64], class: TimeClass) -> f64 {
+/// The share of classes in the time of a part of the run, in percent.
+fn part(times: &[u64], classes: &[TimeClass]) -> f64 {
     let all: u64 = times.iter().sum();
-    if all == 0 { 0.0 } else { 100.0 * times[class as usize] as f64 / all as f64 }
+    if all == 0 { 0.0 } else { 100.0 * of_classes(times, classes) as f64 / all as f64 }
+}
+
+/// The time of classes.
+fn of_classes(times: &[u64], classes: &[TimeClass]) -> u64 {
+    classes.iter().filter_map(|class| times.get(*class as usize)).sum()
 }
 
 /// Mean and its standard error.

@@ -151,6 +151,19 @@ const CASES: &[RuleCase] = &[
         ("coll_share", N(4.9)),
     ),
     (
+        "mixed-waits",
+        &[
+            ("waits_share", N(10.0)),
+            ("waits_cost", N(0.25)),
+            ("waits_sum", N(1.0)),
+            ("waits_calls", N(100.0)),
+            ("late_cost", N(0.2)),
+            ("latercv_cost", N(0.05)),
+            ("coll_cost", N(0.0)),
+        ],
+        ("waits_share", N(9.9)),
+    ),
+    (
         "small-messages",
         &[
             ("transfer_share", N(5.0)),

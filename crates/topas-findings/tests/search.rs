@@ -189,3 +189,58 @@ fn what_other_programs_may_have_caused_is_no_finding() {
     assert_eq!((names(&search), search.unsure.len()), (vec!["late-senders"], 0));
     assert_eq!(search.findings[0].confidence, Confidence::Sure);
 }
+
+/// Waits of which no kind is enough by itself are told together, before what is only their effect.
+#[test]
+fn waits_of_several_kinds_are_told_together() {
+    let told = |late: f64| {
+        let mut facts = FactValues::default();
+        for (name, value) in [
+            ("npes", 4.0),
+            ("wall", 1.6),
+            ("waits_known", 1.0),
+            ("late_share", 100.0 * late / 6.4),
+            ("late_cost", late / 4.0),
+            ("late_sum", late),
+            ("late_calls", 200.0),
+            ("latercv_share", 12.0),
+            ("latercv_cost", 0.2),
+            ("latercv_sum", 0.8),
+            ("latercv_calls", 200.0),
+            ("latercv_queued", 0.0),
+            ("coll_share", 4.0),
+            ("coll_cost", 0.05),
+            ("coll_sum", 0.2),
+            ("coll_calls", 50.0),
+            ("waits_share", 100.0 * (late + 1.0) / 6.4),
+            ("waits_cost", (late + 1.0) / 4.0),
+            ("waits_sum", late + 1.0),
+            ("waits_calls", 450.0),
+            ("mpi_share", 60.0),
+            ("mpi_cost", 1.0),
+            ("mpi_work_share", 60.0),
+            ("mpi_work_cost", 1.0),
+            ("mpi_work_sum", 4.0),
+            ("mpi_calls", 1000.0),
+            ("outside_balance", 60.0),
+            ("outside_sum", 2.0),
+            ("outside_cost", 0.5),
+            ("outside_max", 1.2),
+            ("outside_mean", 0.7),
+        ] {
+            facts.number(name, value);
+        }
+        facts.text("outside_who", "rank 1");
+        facts.text("waits_first", "rank 1");
+        Rules::builtin().search(&facts, None)
+    };
+    let search = told(0.9);
+    assert_eq!(names(&search), ["mixed-waits"]);
+    let found = &search.findings[0];
+    assert!(format!("{:?}", found.place).contains("rank 1"), "{found:?}");
+    assert!((found.seconds, found.confidence) == (Some(0.475), Confidence::Sure), "{found:?}");
+    // One kind is enough: it is told, and the sum of all is not.
+    assert_eq!(names(&told(1.0)), ["late-senders"]);
+    // All together are not.
+    assert_eq!(names(&told(-0.1)), ["mpi-share", "uneven-computing"]);
+}

@@ -39,9 +39,18 @@ pub struct WaitFigures {
 }
 
 impl Blame {
+    /// All of it, whatever for.
+    pub fn all(&self) -> Waiting {
+        let kinds = [self.late, self.late_receiver, self.collective];
+        Waiting {
+            calls: kinds.iter().map(|kind| kind.calls).sum(),
+            time: kinds.iter().map(|kind| kind.time).sum(),
+        }
+    }
+
     /// Nanoseconds, whatever for.
     pub fn time(&self) -> u128 {
-        self.late.time + self.late_receiver.time + self.collective.time
+        self.all().time
     }
 
     /// Adds more.
@@ -61,6 +70,13 @@ impl Blame {
             late_receiver: waiting(late_receiver),
             collective: waiting(collective),
         }
+    }
+}
+
+impl From<&WaitSums> for Blame {
+    /// What ranks waited, whoever is to blame.
+    fn from(sums: &WaitSums) -> Blame {
+        Blame::of([sums.late, sums.late_receiver, sums.collective])
     }
 }
 

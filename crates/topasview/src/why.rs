@@ -314,10 +314,11 @@ fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> 
         None => facts = mpi_facts(profile),
     }
     type Place = fn(&Args, &MpiProfile, u32) -> Option<String>;
-    let places: [(_, _, Place); 4] = [
+    let places: [(_, _, Place); 5] = [
         ("late_first", "late_where", waited_at),
         ("latercv_first", "latercv_where", waited_at),
         ("coll_first", "coll_where", waited_at),
+        ("waits_first", "waits_where", waited_at),
         ("spawn_who", "spawn_where", started_at),
     ];
     for (who, place, words) in places {

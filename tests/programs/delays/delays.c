@@ -1,5 +1,5 @@
-/* Delays that begin in one of four ranks: delays CASE ROUNDS. In each round the late rank is 12 ms later than the
-   others; who waits for whom depends on the case. */
+/* Delays that begin in one of four ranks: delays CASE ROUNDS. In each round the late rank is later than the
+   others, by 12 ms mostly; who waits for whom depends on the case. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,11 +104,29 @@ static void parts(void)
     MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, part);
 }
 
+/* Rank 1 is 6 ms later than the others: rank 0 waits for its message, rank 2 until it receives one, rank 3 in a
+   collective. None of that is much by itself. */
+static void mixed(void)
+{
+    double own = 1;
+    usleep(rank == 1 ? 8000 : 2000);
+    if (rank == 0)
+        MPI_Recv(&own, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) {
+        MPI_Send(&own, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+        MPI_Recv(&own, 1, MPI_DOUBLE, 2, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (rank == 2)
+        MPI_Ssend(&own, 1, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     static const struct { const char *name; void (*round)(void); } cases[] = {
         {"gather", gather}, {"pipeline", pipeline}, {"meanwhile", meanwhile},
         {"persistent", persistent}, {"probe", probe}, {"parts", parts},
+        {"mixed", mixed},
     };
     const char *name = argc > 1 ? argv[1] : "gather";
     int rounds = argc > 2 ? atoi(argv[2]) : 1;

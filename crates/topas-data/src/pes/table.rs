@@ -256,6 +256,16 @@ impl PeTable {
         self.texts.get(pe.text.why as usize).map_or(&[], |text| text)
     }
 
+    /// All texts of [`PeTable::ending`] and [`PeTable::why`].
+    pub fn texts(&self) -> &[Box<[u8]>] {
+        &self.texts
+    }
+
+    /// Numbers in [`PeTable::texts`] of how the PE ended, and why it has no count.
+    pub fn text_numbers(pe: &Pe) -> [u32; 2] {
+        [pe.text.ending, pe.text.why]
+    }
+
     /// Name of the PE's host; empty if not known.
     pub fn host(&self, pe: &Pe) -> &[u8] {
         self.hosts.get(pe.host as usize).map_or(&[], |name| name)

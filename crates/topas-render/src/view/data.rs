@@ -17,7 +17,7 @@ pub fn csv<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| field(&String::from_utf8_lossy(name))).collect()
     };
-    let (hosts, exes) = (texts(&table.hosts), texts(&table.exes));
+    let (hosts, exes, told) = (texts(&table.hosts), texts(&table.exes), texts(table.texts()));
     let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
         let text = |out: &mut Vec<u8>, texts: &[String], at: u32| {
@@ -44,9 +44,9 @@ pub fn csv<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
             out.push(b',');
             maybe(out, number);
         }
-        for word in [table.ending(pe), table.why(pe)] {
+        for word in PeTable::text_numbers(pe) {
             out.push(b',');
-            out.extend_from_slice(field(&String::from_utf8_lossy(word)).as_bytes());
+            text(out, &told, word);
         }
         out.push(b'\n');
     };
@@ -79,6 +79,13 @@ pub fn jsonl<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
     vec![objects(table, rows, start, "}\n", "")]
 }
 
+/// A key behind others, as the text of an object has it.
+macro_rules! key {
+    ($name:literal) => {
+        concat!(",\"", $name, "\":")
+    };
+}
+
 /// An object for each row between `start` and `end`, and `between` any two.
 pub(super) fn objects<'v>(
     table: &'v PeTable,
@@ -91,64 +98,62 @@ pub(super) fn objects<'v>(
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| super::json::string(name)).collect()
     };
-    let (hosts, exes) = (texts(&table.hosts), texts(&table.exes));
+    let (hosts, exes, told) = (texts(&table.hosts), texts(&table.exes), texts(table.texts()));
     let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
         if first != Some(row) {
             out.extend_from_slice(between.as_bytes());
         }
         out.extend_from_slice(start.as_bytes());
-        let key = |out: &mut Vec<u8>, key: &str| {
-            out.push(b',');
-            quoted(out, key);
-        };
-        quoted(out, "pe");
-        dec(out, pe.pe.into());
-        for (name, texts, at) in [("host", &hosts, pe.host), ("exe", &exes, pe.exe)] {
-            key(out, name);
+        let text = |out: &mut Vec<u8>, texts: &[String], at: u32| {
             out.extend_from_slice(texts.get(at as usize).map_or(b"null", |text| text.as_bytes()));
+        };
+        let key = |out: &mut Vec<u8>, key: &str| out.extend_from_slice(key.as_bytes());
+        key(out, "\"pe\":");
+        dec(out, pe.pe.into());
+        for (name, texts, at) in [(key!("host"), &hosts, pe.host), (key!("exe"), &exes, pe.exe)] {
+            key(out, name);
+            text(out, texts, at);
         }
-        for (name, number) in [("numa", pe.numa), ("cpu", pe.cpu)] {
+        for (name, number) in [(key!("numa"), pe.numa), (key!("cpu"), pe.cpu)] {
             key(out, name);
             or_null(out, number.map(u64::from), dec);
         }
-        for (name, time) in [("wall_s", pe.wall), ("system_s", pe.system), ("user_s", pe.user)] {
+        for (name, time) in
+            [(key!("wall_s"), pe.wall), (key!("system_s"), pe.system), (key!("user_s"), pe.user)]
+        {
             key(out, name);
             six_places(out, time);
         }
-        key(out, "metric");
+        key(out, key!("metric"));
         out.extend_from_slice(&[b'"', pe.metric.letter(), b'"']);
-        for (names, count) in [
-            (["count", "estimate", "rate_per_s"], pe.count),
-            (["l1_misses", "l1_estimate", "l1_misses_per_s"], pe.l1_misses),
+        for ([count, estimate, rate], of) in [
+            ([key!("count"), key!("estimate"), key!("rate_per_s")], pe.count),
+            ([key!("l1_misses"), key!("l1_estimate"), key!("l1_misses_per_s")], pe.l1_misses),
         ] {
-            key(out, names[0]);
-            or_null(out, count.value(), dec);
-            key(out, names[1]);
-            let estimate = matches!(count, Count::Estimate(_));
-            out.extend_from_slice(if estimate { b"true" } else { b"false" });
-            key(out, names[2]);
-            or_null(out, count.value().and_then(|n| per_second(n, pe.wall)), three_places);
+            key(out, count);
+            or_null(out, of.value(), dec);
+            key(out, estimate);
+            let is_estimate = matches!(of, Count::Estimate(_));
+            out.extend_from_slice(if is_estimate { b"true" } else { b"false" });
+            key(out, rate);
+            or_null(out, of.value().and_then(|n| per_second(n, pe.wall)), three_places);
         }
-        for (name, number) in
-            [("cycles", pe.cycles), ("instructions", pe.instructions), ("rss_bytes", pe.rss)]
-        {
+        for (name, number) in [
+            (key!("cycles"), pe.cycles),
+            (key!("instructions"), pe.instructions),
+            (key!("rss_bytes"), pe.rss),
+        ] {
             key(out, name);
             or_null(out, number, dec);
         }
-        for (name, word) in [("end", table.ending(pe)), ("why", table.why(pe))] {
+        for (name, word) in [key!("end"), key!("why")].into_iter().zip(PeTable::text_numbers(pe)) {
             key(out, name);
-            out.extend_from_slice(super::json::string(word).as_bytes());
+            text(out, &told, word);
         }
         out.extend_from_slice(end.as_bytes());
     };
     OutputPiece::Rows { rows, write: Box::new(write) }
-}
-
-fn quoted(out: &mut Vec<u8>, key: &str) {
-    out.push(b'"');
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(b"\":");
 }
 
 fn or_null(out: &mut Vec<u8>, number: Option<u64>, write: impl Fn(&mut Vec<u8>, u64)) {
