@@ -23,7 +23,22 @@ fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
     logged_of(mpi, "mpicc", "timeline/late.c", RANKS, "40")
 }
 
-/// The same of another program, which is told how many rounds it has.
+/// The same with the page of the log, which names the late rank. Where other programs take the processors, all ranks are late:
+/// such a launch is repeated.
+fn told(mpi: Mpi) -> (Scratch, Places, PathBuf, String) {
+    const LAUNCHES: usize = 3;
+    for _ in 0..LAUNCHES {
+        let (scratch, places, log) = logged(mpi);
+        let page = tool(&scratch, "topasview", &["--timeline"], &log);
+        if page.contains("Rank 1 is late") {
+            return (scratch, places, log, page);
+        }
+        eprintln!("rank 1 was not the late one under {}: once more", mpi.name());
+    }
+    panic!("rank 1 was not the late one in {LAUNCHES} launches under {}", mpi.name());
+}
+
+/// The log of another program, which is told how many rounds it has.
 fn logged_of(
     mpi: Mpi,
     tool: &str,
@@ -106,9 +121,7 @@ fn tells_what_was_measured(mpi: Mpi, scratch: &Scratch, page: &str, places: &Pla
 #[test]
 fn the_log_tells_the_waits_that_were_measured() {
     for mpi in Mpi::installed("the_log_tells_the_waits_that_were_measured") {
-        let (scratch, places, log) = logged(mpi);
-        let page = tool(&scratch, "topasview", &["--timeline"], &log);
-        assert!(page.contains("Rank 1 is late"), "{}: {page:.4000}", mpi.name());
+        let (scratch, places, _, page) = told(mpi);
         tells_what_was_measured(mpi, &scratch, &page, &places);
         assert!(class(&page, "wait for late receiver") > 0.1, "{}", mpi.name());
         assert!(!page.contains("does not tell apart"), "{}", mpi.name());
@@ -205,9 +218,8 @@ fn call_paths_have_their_names_from_the_profile_beside_the_log() {
         format!("main (late.c:{})", place.expect("the call") + 1)
     };
     for mpi in Mpi::installed("call_paths_have_their_names_from_the_profile_beside_the_log") {
-        let (scratch, places, log) = logged(mpi);
+        let (scratch, places, log, page) = told(mpi);
         let events = tool(&scratch, "topas-mpi", &["trace", "--events"], &log);
-        let page = tool(&scratch, "topasview", &["--timeline"], &log);
         let place = page.split_once("They wait for it in ").expect("a place").1;
         let place = place.split(". ").next().expect("a sentence");
         assert!(place.contains("from main (late.c:"), "{}: {place:.200}", mpi.name());
