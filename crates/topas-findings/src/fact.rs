@@ -337,7 +337,11 @@ pub const FACTS: &[Fact] = &[
         TEXT,
         "The part of the run in which most of this time was waited, if that is short, as a sentence.",
     ),
-    fact("waits_who", TEXT, "The rank that is late, if others waited for it for most of this time."),
+    fact(
+        "waits_who",
+        TEXT,
+        "The rank that is late, if others waited for it for most of this time.",
+    ),
     fact("waits_who_share", SHARE, "Its share of this time."),
     fact("waits_who_computes", SECONDS, "Its time outside MPI."),
     fact("waits_others_compute", SECONDS, "Mean time of the other ranks outside MPI."),

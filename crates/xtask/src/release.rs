@@ -10,6 +10,7 @@ pub mod file_list;
 pub mod objects;
 mod recipes;
 mod rpm;
+mod sources;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,6 +149,7 @@ impl Release {
         let mut made = recipes::write(&tarball, &self.processor, &self.out)?;
         made.push(tarball);
         made.extend(self.packages(tools)?);
+        made.extend(sources::archive(self)?);
         let bill = self.out.join(format!("topas-{VERSION}.cdx.json"));
         fs::write(&bill, licences::bill_of_materials(&licences::crates()?))?;
         made.push(bill);
@@ -199,21 +201,27 @@ impl Release {
         let name = format!("topas-{VERSION}");
         let prefix = stage.join(TARBALL_PREFIX.trim_start_matches('/'));
         fs::rename(prefix, self.work.join(&name)).context("the staged installation")?;
-        let to = self.out.join(tarball_name(&self.processor));
+        self.archive(&name, &["--exclude=var/log/topas"], &tarball_name(&self.processor))
+    }
+
+    /// Packs a directory, which is gone then.
+    fn archive(&self, directory: &str, options: &[&str], name: &str) -> Result<PathBuf> {
+        let to = self.out.join(name);
         let tar = self.work.join("topas.tar");
         // Readable by everybody, whatever the umask of the builder is, but the mode of the logs.
         run(Command::new("tar")
             .arg("-C")
             .arg(&self.work)
             .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
-            .args(["--mode=u+rw,go+rX,go-w", "--exclude=var/log/topas"])
+            .arg("--mode=u+rw,go+rX,go-w")
+            .args(options)
             .arg(format!("--mtime=@{}", self.date))
-            .args(["-cf".as_ref(), tar.as_os_str(), name.as_ref()]))?;
+            .args(["-cf".as_ref(), tar.as_os_str(), directory.as_ref()]))?;
         let level = if self.level == 9 { 19 } else { self.level.max(1) };
         run(Command::new("zstd")
             .args(["--quiet", "--force", "--threads=1", &format!("-{level}"), "-o"])
             .args([&to, &tar]))?;
-        fs::remove_dir_all(self.work.join(&name))?;
+        fs::remove_dir_all(self.work.join(directory))?;
         fs::remove_file(&tar)?;
         Ok(to)
     }

@@ -41,7 +41,7 @@ const DATE: (&str, &str) = ("SOURCE_DATE_EPOCH", "1700000000");
 fn release(out: &Path, options: &[&str]) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut xtask = xtask_release(source_root());
+    let mut xtask = xtask_release();
     xtask.env(DATE.0, DATE.1);
     run_within(xtask.args(QUICK).args(options).arg("--out").arg(out), TIME).good();
 }
@@ -66,11 +66,16 @@ fn copied(from: &Path, to: &Path) {
     run_within(command("cp").arg("-r").args([from, to]), TIME).good();
 }
 
-/// `cargo xtask release` of the sources in a directory.
-fn xtask_release(sources: &Path) -> Command {
-    let mut xtask = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+/// The Cargo that runs the tests.
+fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// `cargo xtask release` of these sources.
+fn xtask_release() -> Command {
+    let mut xtask = Command::new(cargo());
     xtask.args(["run", "--quiet", "--package", "xtask", "--", "release"]);
-    xtask.current_dir(sources);
+    xtask.current_dir(source_root());
     xtask
 }
 

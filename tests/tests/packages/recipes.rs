@@ -105,7 +105,7 @@ fn a_signed_release_is_verified() {
     gpg.env("GNUPGHOME", &home).args(["--batch", "--passphrase", "", "--quick-generate-key"]);
     run(gpg.args(["Release <release@example.org>", "default", "sign", "never"])).good();
     let made = scratch.path().join("made");
-    let mut xtask = xtask_release(source_root());
+    let mut xtask = xtask_release();
     xtask.arg("--check").arg("--out").arg(&made).env("GNUPGHOME", &home);
     fs::create_dir(&made).unwrap();
     fs::write(made.join("SHA256SUMS"), "0  file\n").unwrap();
