@@ -148,7 +148,8 @@ async function main() {
   const heap = await evaluate("performance.memory?.usedJSHeapSize ?? 0");
   const faults = await evaluate("seen.faults");
   const legend = await evaluate('document.querySelector(".legend").textContent');
-  console.log(JSON.stringify({ width: Number(width), steps, heap, faults, legend }));
+  const title = await evaluate("document.title");
+  console.log(JSON.stringify({ width: Number(width), steps, heap, faults, legend, title }));
 }
 
 const patience = new Promise((_, reject) => {
