@@ -103,13 +103,14 @@ fn allowed(truth: &Known, found: &Known, place: usize) -> f64 {
 /// No figure may ever be far from it, but for what the profile says that it does not know, as of
 /// hosts whose clocks could not be compared well enough because a rank had no processor.
 fn holds(mpi: Mpi, program: &str, case: &str, ranks: u32, rounds: u32) -> String {
-    holds_on(mpi, None, program, case, ranks, rounds)
+    holds_on(mpi, None, &[], program, case, ranks, rounds)
 }
 
-/// The same, with ranks in turns on so many hosts.
+/// The same, with ranks in turns on so many hosts, and with these variables.
 fn holds_on(
     mpi: Mpi,
     hosts: Option<u32>,
+    variables: &[&str],
     program: &str,
     case: &str,
     ranks: u32,
@@ -122,7 +123,7 @@ fn holds_on(
         let places = Places::new(&scratch);
         let notes = scratch.path().join("notes");
         let rounds = rounds.to_string();
-        let mut words = vec!["TOPAS_MPI_WAITS=yes"];
+        let mut words = [&["TOPAS_MPI_WAITS=yes"], variables].concat();
         let front = hosts.map(|hosts| Hosts::new(hosts, &places));
         words.extend(front.iter().flat_map(Hosts::words));
         words.extend([program, case, notes.to_str().expect("path"), &rounds]);
@@ -267,7 +268,7 @@ fn waits_between_hosts_are_those_that_the_program_noted() {
             ("collectives", 2, 3, 60),
             ("started", 2, 3, 40),
         ] {
-            holds_on(mpi, Some(hosts), program, case, ranks, rounds);
+            holds_on(mpi, Some(hosts), &[], program, case, ranks, rounds);
         }
     }
 }
@@ -357,6 +358,96 @@ fn waits_of_fortran_are_those_that_the_program_noted() {
         let program = scratch.path().join("late");
         build(mpi, "mpifort", &["waits/late.f90"], &["-O1"], &program);
         holds(mpi, program.to_str().expect("path"), "fortran", 2, 40);
+    }
+}
+
+/// What a rank waited in a routine for late senders, as a profile says.
+fn late(found: &Ranks, rank: u32, routine: &str) -> f64 {
+    found.get(&(rank, routine.to_owned())).map_or(0.0, |known| known.waits[0])
+}
+
+/// Whoever posts a window late makes those wait that access it, and whoever ends an access late the one
+/// whose window it is: each in the call in which the MPI lets it wait, and for the last one.
+#[test]
+fn waits_at_windows_are_those_that_the_program_noted() {
+    const RANKS: u32 = 3;
+    const ROUNDS: u32 = 40;
+    for mpi in Mpi::installed("waits_at_windows_are_those_that_the_program_noted") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("windows");
+        build(mpi, "mpicc", &["waits/windows.c"], &["-O1"], &program);
+        let program = program.to_str().expect("path");
+        // Who waits, in which call, how long in each round, and for whom.
+        for (case, rank, routine, milliseconds, culprit) in [
+            ("posts", 2, "Win_start", 2.0, 0),
+            ("completes", 0, "Win_wait", 2.0, 2),
+            ("targets", 2, "Win_start", 3.0, 0),
+        ] {
+            let text = holds(mpi, program, case, RANKS, ROUNDS);
+            let waited = late(&profile(&text), rank, routine);
+            let least = 0.9e-3 * milliseconds * f64::from(ROUNDS);
+            assert!(waited > least, "{case} under {}: {waited} of {least} s", mpi.name());
+            let file = scratch.path().join(case);
+            fs::write(&file, text).expect("profile");
+            let text = view(&scratch, &file, &["--waits", "--json"]);
+            let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let pairs = json["waits"]["pairs"].as_array().expect("pairs");
+            let of_rank = pairs.iter().filter(|pair| pair["waits"] == rank);
+            let seconds = |pair: &&serde_json::Value| {
+                pair["late_sender_seconds"].as_f64().expect("seconds").to_bits()
+            };
+            let longest = of_rank.max_by_key(seconds).expect("a pair");
+            assert_eq!(longest["rank"], culprit, "{case} under {}: {text}", mpi.name());
+        }
+        for case in ["any", "both"] {
+            holds(mpi, program, case, RANKS, 2 * ROUNDS);
+        }
+        let text = holds(mpi, program, "early", RANKS, ROUNDS);
+        let found = profile(&text);
+        for rank in 0..RANKS {
+            for routine in ["Win_start", "Win_complete", "Win_wait"] {
+                // Less than a single one of the waits of the other cases.
+                let waited = late(&found, rank, routine);
+                assert!(waited < 1e-3, "{routine} of {rank} under {}: {waited}", mpi.name());
+            }
+        }
+    }
+}
+
+/// An MPI may let a rank wait for the post where its access ends.
+#[test]
+fn a_wait_for_a_post_is_told_where_the_access_ends() {
+    const ROUNDS: u32 = 40;
+    for mpi in Mpi::installed("a_wait_for_a_post_is_told_where_the_access_ends") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("windows");
+        build(mpi, "mpicc", &["waits/windows.c"], &["-O1"], &program);
+        let program = program.to_str().expect("path");
+        // By messages Open MPI 4 lets it wait there; others never look at the variable.
+        let variables = ["OMPI_MCA_osc=pt2pt"];
+        let text = holds_on(mpi, None, &variables, program, "plain", 3, ROUNDS);
+        let found = profile(&text);
+        let [start, complete] =
+            ["Win_start", "Win_complete"].map(|routine| late(&found, 1, routine));
+        let least = 1.8e-3 * f64::from(ROUNDS);
+        assert!(start + complete > least, "under {}: {start} and {complete} s", mpi.name());
+        println!("{}: {start} s where it begins, {complete} s where it ends", mpi.name());
+    }
+}
+
+/// The same in Fortran.
+#[test]
+fn waits_at_windows_in_fortran_are_those_that_the_program_noted() {
+    for mpi in Mpi::installed("waits_at_windows_in_fortran") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("windows");
+        build(mpi, "mpifort", &["waits/windows.f90"], &["-O1"], &program);
+        let text = holds(mpi, program.to_str().expect("path"), "fortran", 2, 40);
+        let found = profile(&text);
+        for (rank, routine) in [(0, "Win_wait"), (1, "Win_start")] {
+            let waited = late(&found, rank, routine);
+            assert!(waited > 0.07, "{routine} under {}: {waited} s", mpi.name());
+        }
     }
 }
 

@@ -49,8 +49,8 @@ const STACKED: u16 = 1 << 7;
 const TRAFFIC: u16 = 1 << 8;
 /// The function means something for waits, and the event log tells what it is about.
 const MATTERS: u16 = 1 << 9;
-/// All of a communicator, window or file come to it.
-const GATHERS: u16 = 1 << 10;
+/// The rank tells before the call that it comes to it.
+const COMES: u16 = 1 << 10;
 /// The shape of the function is [`Hot::Both`]: the most frequent one is told by a bit.
 const BOTH: u16 = 1 << 11;
 
@@ -90,10 +90,10 @@ impl Descriptor {
                 let frees = if plan.frees() { FREES } else { 0 };
                 let traffic = if plan.traffic { TRAFFIC } else { 0 };
                 let matters = if ROLES[number].matters() { MATTERS } else { 0 };
-                let gathers = if ROLES[number].gathers.is_some() { GATHERS } else { 0 };
+                let comes = if ROLES[number].comes() { COMES } else { 0 };
                 let mut one = known[number].with(before | after | frees);
                 let both = if matches!(plan.hot, Hot::Both) { BOTH } else { 0 };
-                one.flags |= traffic | matters | gathers | both;
+                one.flags |= traffic | matters | comes | both;
                 one.hot = plan.hot;
                 if plan.status_alone() {
                     one.status = plan.status;
@@ -204,10 +204,11 @@ impl Descriptor {
         self.flags & (TRAFFIC | MATTERS) != 0
     }
 
-    /// Whether all of a communicator, window or file come to it.
+    /// Whether the rank tells before the call that it comes to it: all of a communicator, window or file
+    /// do, or it ends an access to windows.
     #[inline(always)]
-    pub fn gathers(&self) -> bool {
-        self.flags & GATHERS != 0
+    pub fn comes(&self) -> bool {
+        self.flags & COMES != 0
     }
 
     /// Whether it begins, ends or steers the measurement.

@@ -241,7 +241,7 @@ fn reached<const WAY: u8>(
     let descriptor = descriptor(symbol);
     prepare(frame, thread, descriptor);
     if WAY != PLAIN
-        && descriptor.gathers()
+        && descriptor.comes()
         && mode::has(mode::WAITS)
         && !flow::waits::quick::come(frame, thread.cookie)
     {
@@ -330,7 +330,7 @@ fn begins<const WAY: u8>(
         && WAY != IDLE
         && mode::has(mode::WAITS)
         && frame.symbol.binding().is_c()
-        && descriptor(frame.symbol).gathers()
+        && descriptor(frame.symbol).comes()
         && !flow::waits::quick::come(frame, now)
     {
         return comes(frame, target, now);
@@ -338,7 +338,7 @@ fn begins<const WAY: u8>(
     Next::measure(target)
 }
 
-/// The rank comes to a collective, of which more is to be known.
+/// The rank comes to a collective, of which more is to be known, or ends an access to windows.
 #[inline(never)]
 fn comes(frame: &mut Frame, target: usize, now: u64) -> Next {
     flow::waits::come(frame, now);

@@ -2,12 +2,14 @@
 
 mod collectives;
 mod completions;
+mod epochs;
 mod messages;
 
 use crate::board::{STAMPS, Seen};
+use crate::epochs::OpenEpochs;
 use crate::far::FarQuestion;
 use crate::posts::Posts;
-use crate::wait::{Call, Cause, Figure, Findings, peer_with};
+use crate::wait::{Awaited, Call, Figure, Findings, peer_with};
 
 /// What the engine asks for: the boards of the node, and where figures go.
 pub trait Surroundings {
@@ -56,7 +58,7 @@ struct Record {
 struct Lookup {
     key: u64,
     number: u64,
-    cause: Cause,
+    awaited: Awaited,
     peer: u32,
     record: u16,
 }
@@ -101,6 +103,7 @@ pub struct Doer {
 /// The state of a rank.
 pub struct Engine {
     posts: Posts,
+    epochs: OpenEpochs,
     records: [Record; RECORDS],
     lookups: [Lookup; LOOKUPS],
     open: usize,
@@ -113,6 +116,8 @@ pub struct Engine {
     cancelling: u32,
     /// Median of the ticks that a receive takes whose message is there
     usual: [u32; PEERS],
+    /// The same of a call that begins or ends an epoch
+    usual_epoch: u32,
     uses: [Use; USES],
     /// Calls that took no longer than this never look
     least: u64,
@@ -126,8 +131,9 @@ impl Engine {
         const CALL: Call = Call { function: 0, counts: false, began: 0, ended: 0 };
         Engine {
             posts: Posts::new(),
+            epochs: OpenEpochs::new(),
             records: [Record { findings: Findings::of(CALL), awaited: 0 }; RECORDS],
-            lookups: [Lookup { key: 0, number: 0, cause: Cause::LateSender, peer: 0, record: 0 };
+            lookups: [Lookup { key: 0, number: 0, awaited: Awaited::Message, peer: 0, record: 0 };
                 LOOKUPS],
             open: 0,
             turn: 0,
@@ -135,6 +141,7 @@ impl Engine {
             pause: 0,
             cancelling: 0,
             usual: [0; PEERS],
+            usual_epoch: 0,
             uses: [Use { ended: 0, thread: 0 }; USES],
             least: 0,
             most: 0,
@@ -178,12 +185,7 @@ impl Engine {
     #[inline(always)]
     fn learn(&mut self, peer: u32, ticks: u64) {
         if let Some(usual) = self.usual.get_mut(peer as usize % PEERS) {
-            let step = (*usual / 16).max(1);
-            *usual = if ticks > u64::from(*usual) {
-                usual.saturating_add(step)
-            } else {
-                usual.saturating_sub(step)
-            };
+            approach(usual, ticks);
         }
     }
 
@@ -259,7 +261,7 @@ impl Engine {
     fn look(&mut self, around: &mut impl Surroundings, waiting: &mut WaitingCall, lookup: Lookup) {
         let length = waiting.findings.call.length();
         if length <= self.threshold(lookup.peer) {
-            if lookup.cause == Cause::LateSender {
+            if lookup.awaited == Awaited::Message {
                 self.learn(lookup.peer, length);
             }
             return;
@@ -283,7 +285,7 @@ impl Engine {
             return;
         }
         if conclude(&mut waiting.findings, &lookup, seen) {
-            if let (Cause::LateSender, Some(Seen::At(moment, _))) = (lookup.cause, seen) {
+            if let (Awaited::Message, Some(Seen::At(moment, _))) = (lookup.awaited, seen) {
                 self.learn(lookup.peer, call.ended.saturating_sub(call.began.max(moment)));
             }
             return;
@@ -369,6 +371,17 @@ impl Default for Engine {
     }
 }
 
+/// Moves a median towards what took so long.
+#[inline(always)]
+fn approach(usual: &mut u32, ticks: u64) {
+    let step = (*usual / 16).max(1);
+    *usual = if ticks > u64::from(*usual) {
+        usual.saturating_add(step)
+    } else {
+        usual.saturating_sub(step)
+    };
+}
+
 /// All is known of a call, but for what is answered at the end.
 #[inline(always)]
 fn settle(around: &mut impl Surroundings, findings: &Findings) {
@@ -382,8 +395,8 @@ fn settle(around: &mut impl Surroundings, findings: &Findings) {
 impl Lookup {
     /// The same, to be asked at the end.
     fn question(&self) -> FarQuestion {
-        let Lookup { key, number, cause, peer, .. } = *self;
-        FarQuestion { key, number: number as u32, cause, peer, ..FarQuestion::default() }
+        let Lookup { key, number, awaited, peer, .. } = *self;
+        FarQuestion { key, number: number as u32, awaited, peer, ..FarQuestion::default() }
     }
 }
 
@@ -391,16 +404,8 @@ impl Lookup {
 fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> bool {
     let call = findings.call;
     match seen {
-        // A message cannot be sent after it was received: this is another.
-        Some(Seen::At(moment, _)) if lookup.cause == Cause::LateSender && moment > call.ended => {
-            findings.unsure = true;
-        }
-        // What is over before the receive is posted went without its receiver.
-        Some(Seen::At(moment, _)) if lookup.cause == Cause::LateReceiver && moment > call.ended => {
-            findings.looked = true;
-        }
         Some(Seen::At(moment, path)) => {
-            findings.other_began(lookup.cause, peer_with(lookup.peer, path), moment);
+            findings.began(lookup.awaited, peer_with(lookup.peer, path), moment, 0);
         }
         Some(Seen::Before(moment)) if moment <= call.began => findings.looked = true,
         Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
@@ -415,23 +420,31 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
+    use crate::wait::Cause;
 
     #[test]
     fn a_call_that_is_over_before_the_receive_is_posted_did_not_wait_for_it() {
         let call = Call { function: 1, counts: true, began: 100, ended: 200 };
-        let told = |cause, moment| {
+        let told = |awaited, moment| {
             let mut findings = Findings::of(call);
-            let lookup = Lookup { key: 1, number: 0, cause, peer: 3, record: 0 };
+            let lookup = Lookup { key: 1, number: 0, awaited, peer: 3, record: 0 };
             assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
             let mut all = Vec::new();
             findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
             all
         };
         let waited = |cause, ticks| [(Figure::Waited(cause), 3, ticks)];
-        assert_eq!(told(Cause::LateReceiver, 150), waited(Cause::LateReceiver, 50));
-        assert_eq!(told(Cause::LateReceiver, 200), waited(Cause::LateReceiver, 100));
-        assert_eq!(told(Cause::LateReceiver, 201), []);
+        assert_eq!(told(Awaited::Receive, 150), waited(Cause::LateReceiver, 50));
+        assert_eq!(told(Awaited::Receive, 200), waited(Cause::LateReceiver, 100));
+        assert_eq!(told(Awaited::Receive, 201), []);
+        assert_eq!(told(Awaited::Post, 150), waited(Cause::LateSender, 50));
+        assert_eq!(told(Awaited::Post, 100), []);
+        assert_eq!(told(Awaited::Post, 201), []);
+        assert_eq!(told(Awaited::Completion, 150), waited(Cause::LateSender, 50));
+        assert_eq!(told(Awaited::Completion, 90), [(Figure::OnTime, 3, 10)]);
         // A message that was received before it was sent is another.
-        assert_eq!(told(Cause::LateSender, 201), [(Figure::Unsure, 0, 100)]);
+        for awaited in [Awaited::Message, Awaited::Completion] {
+            assert_eq!(told(awaited, 201), [(Figure::Unsure, 0, 100)]);
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! them; when all ranks have come to their end, letters are handed over, and questions answered.
 
 use crate::key::mix;
-use crate::wait::{Cause, Findings};
+use crate::wait::{Awaited, Findings};
 
 /// A stamp for another rank, or an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -214,8 +214,8 @@ pub struct FarQuestion {
     pub peer: u32,
     /// The call, by its number, from 1
     pub call: u32,
-    /// What the call waited for, if it did
-    pub cause: Cause,
+    /// What the stamp tells the moment of
+    pub awaited: Awaited,
     /// There is an answer
     pub answered: bool,
 }
@@ -238,7 +238,7 @@ impl Questions {
             number: 0,
             peer: 0,
             call: 0,
-            cause: Cause::LateSender,
+            awaited: Awaited::Message,
             answered: false,
         };
         Questions {

@@ -58,6 +58,22 @@ pub const fn of_messages(comm: u64, from: u32, to: u32, tag: i32, side: Side) ->
     mix(mix(comm, ranks), (tag as u32 as u64) << 8 | side as u64) | 1
 }
 
+/// What a rank tells another one about an epoch of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpochSign {
+    /// The other one may access its window
+    Post = 4,
+    /// It has ended its access to the window of the other one
+    Completion = 5,
+}
+
+/// The number of the key of what one rank of the world tells another about the epochs of a window.
+/// Never 0.
+pub const fn of_epochs(window: u64, from: u32, to: u32, sign: EpochSign) -> u64 {
+    let ranks = (from as u64) << 32 | to as u64;
+    mix(mix(window, ranks), sign as u64) | 1
+}
+
 /// The number of the key of a communicator's collectives. Never 0.
 pub const fn of_collectives(comm: u64) -> u64 {
     mix(comm, 3 << 40) | 1
@@ -85,6 +101,9 @@ mod tests {
             assert!(seen.insert(of_collectives(comm)));
             for from in 0..8 {
                 for to in 0..8 {
+                    for sign in [EpochSign::Post, EpochSign::Completion] {
+                        assert!(seen.insert(of_epochs(comm, from, to, sign)));
+                    }
                     for tag in [0, 1, 2, 77, 32_767, i32::MAX] {
                         for side in [Side::Send, Side::Post] {
                             assert!(seen.insert(of_messages(comm, from, to, tag, side)));

@@ -10,6 +10,7 @@
 //! ```text
 //! key: which messages are counted together    board: rings of stamps, by key
 //! wait: what follows from moments             posts: receives whose number is not known yet
+//! epochs: accesses to windows that go on
 //! engine: what a rank does                    collective: arrivals in collectives
 //! far: what ranks of several nodes tell each other at the end
 //! clocks: how their clocks differ, and drift against each other
@@ -28,6 +29,7 @@ pub mod board;
 pub mod clocks;
 pub mod collective;
 pub mod engine;
+pub mod epochs;
 pub mod far;
 pub mod key;
 pub mod posts;

@@ -9,15 +9,15 @@ use crate::engine::{Doer, Engine, Surroundings};
 use crate::key::{ANY_SOURCE, ANY_TAG, Address, Side, of_messages};
 use crate::wait::{Call, Cause, Figure};
 
-type Boards = Vec<HashMap<u64, Ring>>;
+pub(crate) type Boards = Vec<HashMap<u64, Ring>>;
 
 /// What was told of calls, by their numbers.
-type Told = HashMap<u32, Vec<(Figure, u64, u64)>>;
+pub(crate) type Told = HashMap<u32, Vec<(Figure, u64, u64)>>;
 
-struct Around<'a> {
-    own: u32,
-    boards: &'a mut Boards,
-    told: &'a mut Told,
+pub(crate) struct Around<'a> {
+    pub(crate) own: u32,
+    pub(crate) boards: &'a mut Boards,
+    pub(crate) told: &'a mut Told,
 }
 
 impl Surroundings for Around<'_> {
@@ -58,10 +58,10 @@ struct Receive {
 }
 
 /// A generator of numbers as if by chance.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn throw(&mut self, sides: u64) -> u64 {
+    pub(crate) fn throw(&mut self, sides: u64) -> u64 {
         self.0 = crate::key::mix(self.0, 1);
         (self.0 >> 20) % sides
     }

@@ -12,6 +12,33 @@ pub enum Cause {
     Collective,
 }
 
+/// What the other side has to begin before a call may end: what a stamp tells the moment of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Awaited {
+    /// The message that the call received, or completed the receive of
+    #[default]
+    Message,
+    /// The receive of a message that the call sent, or completed the sending of
+    Receive,
+    /// The arrival of the last rank at a collective
+    Arrival,
+    /// The post of a window to which the call gains or ends access
+    Post,
+    /// The end of an access to the window of the call's rank
+    Completion,
+}
+
+impl Awaited {
+    /// Why a call waits for it. Who posts a window or ends an access sends a message without data.
+    pub const fn cause(self) -> Cause {
+        match self {
+            Awaited::Message | Awaited::Post | Awaited::Completion => Cause::LateSender,
+            Awaited::Receive => Cause::LateReceiver,
+            Awaited::Arrival => Cause::Collective,
+        }
+    }
+}
+
 /// Where ticks of a call go. What goes nowhere is transfer and other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
@@ -111,6 +138,21 @@ impl Findings {
             elsewhere: false,
             unsure: false,
             far: 0,
+        }
+    }
+
+    /// The other side began what was awaited at this moment, which may be wrong by the tolerance.
+    pub fn began(&mut self, awaited: Awaited, peer: u64, moment: u64, tolerance: u64) {
+        let is_after = moment > self.call.ended.saturating_add(tolerance);
+        match awaited {
+            // These cannot begin after the call has ended: this is another one.
+            Awaited::Message | Awaited::Completion if is_after => self.unsure = true,
+            // What is over before the receive is posted went without its receiver, and an MPI may
+            // let a rank go on before a window is posted.
+            Awaited::Receive | Awaited::Post if is_after => self.looked = true,
+            // Two calls of each epoch look at the same post: that it was there says nothing.
+            Awaited::Post if moment <= self.call.began => self.looked = true,
+            _ => self.other_began(awaited.cause(), peer, moment),
         }
     }
 

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     double entered, left;
     char name[24];
-    int kind;            /* 0 receives, 1 sends, 2 both, 3 collective */
+    int kind;            /* 0 receives, 1 sends, 2 both, 3 collective, 4 waits for what was told before its end */
     int count, received; /* the first so many ids are of messages that came */
     id ids[IDS];
     int shape, root, rank, first; /* of a collective: its number is `first` */
@@ -137,6 +137,8 @@ static void add_up(int rank)
         for (int k = 0; k < c->count; k++) {
             notes *of = &of_rank[c->ids[k].rank];
             int number = c->ids[k].number;
+            if (c->kind == 4 && of->began[number] > c->left)
+                continue;
             if (k < c->received) {
                 double waited = between(c->entered, of->began[number], c->left);
                 late = waited > late ? waited : late;

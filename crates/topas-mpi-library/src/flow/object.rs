@@ -357,6 +357,39 @@ fn translated(library: &Library, group: u64, rank: u32) -> Option<u32> {
     Some(if to < 0 { peers::OTHERS } else { to as u32 })
 }
 
+/// Does something with the rank in the world of each rank of a group of the program's, None for a rank that has
+/// none there. None if the group cannot be asked.
+#[cold]
+#[inline(never)]
+pub fn each_of_group(
+    library: &Library,
+    group: u64,
+    mut each: impl FnMut(Option<u32>),
+) -> Option<()> {
+    /// Ranks that are asked for at once.
+    const TOGETHER: usize = 64;
+    let size = library::ask(number::GROUP_SIZE, group)?;
+    let world = group_of_world(library)?;
+    let mut first = 0;
+    let mut told = Some(());
+    while first < size && told.is_some() {
+        let count = (size - first).min(TOGETHER as i32);
+        let mut from = [0i32; TOGETHER];
+        let mut to = [library.abi.undefined; TOGETHER];
+        from.iter_mut().zip(first..).for_each(|(place, rank)| *place = rank);
+        let [from, to_at] = [from.as_ptr() as usize, to.as_mut_ptr() as usize];
+        let args = [group as usize, count as usize, from, world as usize, to_at, 0];
+        // SAFETY: two groups, as many ranks of the first, and room for as many others.
+        told = unsafe { library::call(number::GROUP_TRANSLATE_RANKS, args) };
+        if told.is_some() {
+            to.iter().take(count as usize).for_each(|rank| each(u32::try_from(*rank).ok()));
+        }
+        first += count;
+    }
+    free_group(world);
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

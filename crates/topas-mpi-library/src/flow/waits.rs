@@ -8,6 +8,7 @@ pub mod between;
 mod boards;
 mod collectives;
 mod completions;
+mod epochs;
 mod far;
 pub mod logged;
 mod made;
@@ -178,8 +179,8 @@ fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     Call { function, counts: !paused(), began, ended: now }
 }
 
-/// At the beginning of a call in C to which all of a communicator, window or file come: the rank
-/// comes to it at `now`.
+/// At the beginning of a call in C to which all of a communicator, window or file come, or that ends an
+/// access to windows: the rank comes to it at `now`.
 #[inline(never)]
 pub fn come(frame: &mut Frame, now: u64) {
     frame.kept.came = 0;
@@ -190,6 +191,10 @@ pub fn come(frame: &mut Frame, now: u64) {
     let handle = handle(library, &frame.args, role.members);
     let number = with(|engine, numbers, boards| {
         let comm = numbers.of(library, handle);
+        if role.gathers.is_none() {
+            engine.access_ends(boards, comm, now);
+            return None;
+        }
         engine.arrived(boards, comm, now)
     });
     frame.kept.came = number.map_or(0, |number| number + 1);
@@ -233,6 +238,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             // It never was.
             let members = handle(library, &frame.args, role.members);
             with(|engine, numbers, boards| engine.failed(boards, numbers.of(library, members)));
+        } else if role.act == Act::AccessCompleted {
+            returned.epoch_ended(true);
         }
         return;
     }
@@ -308,6 +315,10 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             if let Some(shape) = role.gathers {
                 returned.collective_started(shape, came);
             }
+        }
+        Act::Posted | Act::AccessStarted => returned.epoch_begun(),
+        Act::AccessCompleted | Act::ExposureWaited | Act::ExposureTested => {
+            returned.epoch_ended(false);
         }
     }
     if role.info != NONE {
@@ -502,12 +513,14 @@ unsafe fn told(
     Some(address_in(library, ledger, handle, source, tag))
 }
 
-/// A communicator goes.
+/// A communicator, window or file goes.
 #[cold]
 pub fn gone(handle: u64) {
-    if is_on() {
-        with(|_, numbers, _| numbers.remove(handle));
-    }
+    let Some(library) = library::library().filter(|_| is_on()) else { return };
+    with(|engine, numbers, _| {
+        engine.window_freed(numbers.of(library, handle));
+        numbers.remove(handle);
+    });
 }
 
 /// The end: all that can be found out is.

@@ -6,7 +6,7 @@ use crate::collective::CollectivePlace;
 use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::Post;
-use crate::wait::{Call, Cause, Figure, peer_with};
+use crate::wait::{Awaited, Call, Cause, Figure, peer_with};
 
 /// Where the usual time of collectives of so many ranks is kept, among that of peers.
 #[inline(always)]
@@ -117,7 +117,7 @@ impl Engine {
     ) {
         let number = number as u32;
         let question =
-            FarQuestion { key, number, cause: Cause::Collective, ..FarQuestion::default() };
+            FarQuestion { key, number, awaited: Awaited::Arrival, ..FarQuestion::default() };
         if !around.ask(&mut waiting.findings, question) {
             waiting.findings.elsewhere = true;
         }

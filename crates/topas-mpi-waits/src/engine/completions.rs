@@ -4,7 +4,7 @@ use super::{Engine, Lookup, Surroundings, WaitingCall, conclude};
 use crate::board::Seen;
 use crate::key::{Address, Side, of_messages};
 use crate::posts::{Post, Progress};
-use crate::wait::{Call, Cause};
+use crate::wait::{Awaited, Call};
 
 impl Engine {
     /// What was posted, if it is a receive whose message only a status tells.
@@ -64,8 +64,8 @@ impl Engine {
                     if post.sends {
                         let Address { comm, peer, tag } = post.address;
                         let key = of_messages(comm, around.rank(), peer, tag, Side::Post);
-                        let cause = Cause::LateReceiver;
-                        let lookup = Lookup { key, number: post.number, cause, peer, record: 0 };
+                        let awaited = Awaited::Receive;
+                        let lookup = Lookup { key, number: post.number, awaited, peer, record: 0 };
                         if post.large {
                             self.look(around, waiting, lookup);
                         } else {

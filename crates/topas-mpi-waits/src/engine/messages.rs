@@ -5,7 +5,7 @@ use crate::board::Ring;
 use crate::far::DOUBT;
 use crate::key::{Address, Side, of_messages};
 use crate::posts::{Post, Progress};
-use crate::wait::{Call, Cause, Figure};
+use crate::wait::{Awaited, Call, Figure};
 
 impl Engine {
     /// A call that only sent a message. Most are over at once, and need no more than this.
@@ -195,8 +195,8 @@ impl Engine {
         }
         around.tell(to.peer, key, number, if doubtful { DOUBT } else { doer.began });
         let posts = of_messages(to.comm, own, to.peer, to.tag, Side::Post);
-        let (cause, peer) = (Cause::LateReceiver, to.peer);
-        Some(Lookup { key: posts, number, cause, peer, record: 0 })
+        let (awaited, peer) = (Awaited::Receive, to.peer);
+        Some(Lookup { key: posts, number, awaited, peer, record: 0 })
     }
 
     /// A call sent a message, and waited until that could go.
@@ -258,7 +258,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn sender(&self, around: &impl Surroundings, from: &Address, number: u64) -> Lookup {
         let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Send);
-        Lookup { key, number, cause: Cause::LateSender, peer: from.peer, record: 0 }
+        Lookup { key, number, awaited: Awaited::Message, peer: from.peer, record: 0 }
     }
 
     /// A call posted a receive, and the message `from` came into it. `large` if who sends may have

@@ -15,10 +15,10 @@ use topas_mpi_profile::facts::HostClock;
 use topas_mpi_profile::layout::{Header, Waits};
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{
-    Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, FarQuestion, Letter, Letters,
-    QuestionIndex, STAMPS, Stamp,
+    Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, Letter, Letters, QuestionIndex, STAMPS,
+    Stamp,
 };
-use topas_mpi_waits::wait::{Cause, Findings, peer_with};
+use topas_mpi_waits::wait::{Findings, peer_with};
 
 use super::boards::Boards;
 use super::{far, partners};
@@ -258,7 +258,9 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
             } else if question.moment == DOUBT || clocks.error(hosts, host) > tolerance(call) {
                 call.unsure = true;
             } else {
-                add_answer(call, &question, clocks.own(question.moment, host));
+                let moment = clocks.own(question.moment, host);
+                let peer = peer_with(question.peer, 0);
+                call.began(question.awaited, peer, moment, tolerance(call));
             }
         });
     }
@@ -277,16 +279,6 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
 /// is another message. Where clocks are not known so well, nothing is sure.
 fn tolerance(call: &Findings) -> u64 {
     call.call.length() / 4
-}
-
-fn add_answer(call: &mut Findings, question: &FarQuestion, moment: u64) {
-    let is_after = moment > call.call.ended + tolerance(call);
-    match question.cause {
-        Cause::LateSender if is_after => call.unsure = true,
-        // What is over before the receive is posted went without its receiver.
-        Cause::LateReceiver if is_after => call.looked = true,
-        cause => call.other_began(cause, peer_with(question.peer, 0), moment),
-    }
 }
 
 /// What was told of a call as long as there was no answer.

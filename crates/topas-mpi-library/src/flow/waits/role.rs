@@ -5,7 +5,9 @@
 
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_mpi_table as table;
-use topas_mpi_table::{CallProgress, Direction, Function, FunctionClass, Gathering, ParameterKind};
+use topas_mpi_table::{
+    CallProgress, Direction, Epoch, Function, FunctionClass, Gathering, ParameterKind,
+};
 use topas_mpi_waits::collective::Shape;
 
 use crate::flow::plan::make::{of_kind, or, place};
@@ -51,6 +53,16 @@ pub enum Act {
     CollectiveStarted,
     /// A communicator gets a name, which the event log keeps
     Named,
+    /// Lets a group access the window of this rank
+    Posted,
+    /// Begins to access the windows of a group
+    AccessStarted,
+    /// Ends such an access
+    AccessCompleted,
+    /// Waits until all such accesses to the window of this rank have ended
+    ExposureWaited,
+    /// The same, if they have ended
+    ExposureTested,
 }
 
 /// The role of a function, with places of arguments.
@@ -61,8 +73,10 @@ pub struct Role {
     pub act: Act,
     /// Who waits for whom, if all of a communicator, window or file come to it
     pub gathers: Option<Shape>,
-    /// Whose members these are
+    /// Whose members these are; of an epoch, the window
     pub members: Place,
+    /// The group at the other end of an epoch
+    pub group: Place,
     /// The communicator
     pub comm: Place,
     /// To whom
@@ -91,6 +105,11 @@ impl Role {
     /// Whether a function means anything for waits.
     pub const fn matters(&self) -> bool {
         self.gathers.is_some() || !matches!(self.act, Act::Nothing)
+    }
+
+    /// Whether something is told before the call: that the rank comes to it.
+    pub const fn comes(&self) -> bool {
+        self.gathers.is_some() || matches!(self.act, Act::AccessCompleted)
     }
 }
 
@@ -123,6 +142,19 @@ const fn act(f: &Function) -> Act {
         }
         FunctionClass::Collective(Nonblocking) => Act::CollectiveStarted,
         FunctionClass::Communicator if f.is_one_of(&["MPI_Comm_set_name"]) => Act::Named,
+        FunctionClass::RmaSynchronization(Epoch::General) => {
+            if f.is_one_of(&["MPI_Win_post"]) {
+                Act::Posted
+            } else if f.is_one_of(&["MPI_Win_start"]) {
+                Act::AccessStarted
+            } else if f.is_one_of(&["MPI_Win_complete"]) {
+                Act::AccessCompleted
+            } else if f.is_one_of(&["MPI_Win_wait"]) {
+                Act::ExposureWaited
+            } else {
+                Act::ExposureTested
+            }
+        }
         FunctionClass::Window | FunctionClass::File
             if made(f) != NONE && of_kind(f, ParameterKind::Comm, Direction::In) != NONE =>
         {
@@ -185,10 +217,12 @@ const fn role(f: &Function) -> Role {
     let tag = place(f, "tag");
     let comm = of_kind(f, ParameterKind::Comm, Direction::In);
     let gathers = gathers(f);
+    let is_of_epoch = matches!(f.class, FunctionClass::RmaSynchronization(Epoch::General));
     Role {
         act: act(f),
         gathers,
-        members: if gathers.is_some() { members(f) } else { NONE },
+        members: if gathers.is_some() || is_of_epoch { members(f) } else { NONE },
+        group: if is_of_epoch { of_kind(f, ParameterKind::Group, Direction::In) } else { NONE },
         comm,
         dest: place(f, "dest"),
         sendtag: or(place(f, "sendtag"), tag),
@@ -216,6 +250,7 @@ const fn roles() -> [Role; FUNCTIONS] {
         act: Act::Nothing,
         gathers: None,
         members: NONE,
+        group: NONE,
         comm: NONE,
         dest: NONE,
         sendtag: NONE,
@@ -277,6 +312,8 @@ mod tests {
                 Act::MadeByGroup => &[role.made, role.recvtag],
                 Act::CollectiveStarted => &[role.comm, role.request],
                 Act::Named => &[role.comm],
+                Act::Posted | Act::AccessStarted => &[role.members, role.group],
+                Act::AccessCompleted | Act::ExposureWaited | Act::ExposureTested => &[role.members],
             };
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
         }
@@ -302,6 +339,9 @@ mod tests {
         assert_eq!(of("MPI_Win_create"), Act::Derived);
         assert_eq!(of("MPI_File_open"), Act::Derived);
         assert_eq!(of("MPI_Ibcast"), Act::CollectiveStarted);
+        assert_eq!(of("MPI_Win_test"), Act::ExposureTested);
+        assert_eq!(of("MPI_Win_fence"), Act::Nothing);
+        assert_eq!(of("MPI_Win_lock"), Act::Nothing);
         assert_eq!(gathers("MPI_Alltoallw"), Some(Shape::All));
         assert_eq!(gathers("MPI_Exscan"), Some(Shape::FromLower));
         assert_eq!(gathers("MPI_Ireduce"), Some(Shape::ToRoot));

@@ -3,7 +3,7 @@
 use topas_mpi_profile::facts::HostClock;
 use topas_mpi_waits::clocks::{Comparison, Message, Seen, drifts};
 use topas_mpi_waits::far::FarQuestion;
-use topas_mpi_waits::wait::Cause;
+use topas_mpi_waits::wait::Awaited;
 
 use super::hosts::Hosts;
 use super::{Anchor, BEGAN, anchor, bytes_of, far, room};
@@ -247,9 +247,10 @@ impl Clocks {
         let Some(questions) = far::questions() else { return };
         let half = self.end.wrapping_sub(self.common(self.began.ticks)) as f64 / 2.0;
         for question in questions.all() {
-            let FarQuestion { moment, cause, peer, answered, .. } = *question;
+            let FarQuestion { moment, awaited, peer, answered, .. } = *question;
             let (Some(call), from) = (questions.call(question), hosts.of(peer)) else { continue };
-            if !answered || cause == Cause::LateReceiver || from == self.own {
+            let is_arrival = matches!(awaited, Awaited::Message | Awaited::Arrival);
+            if !answered || !is_arrival || from == self.own {
                 continue;
             }
             let ended = self.common(call.call.ended);
