@@ -270,6 +270,9 @@ fn waits_between_hosts_are_those_that_the_program_noted() {
         ] {
             holds_on(mpi, Some(hosts), &[], program, case, ranks, rounds);
         }
+        let program = scratch.path().join("windows");
+        build(mpi, "mpicc", &["waits/windows.c"], &["-O1"], &program);
+        holds_on(mpi, Some(2), &[], program.to_str().expect("path"), "plain", 3, 40);
     }
 }
 
@@ -382,6 +385,7 @@ fn waits_at_windows_are_those_that_the_program_noted() {
             ("posts", 2, "Win_start", 2.0, 0),
             ("completes", 0, "Win_wait", 2.0, 2),
             ("targets", 2, "Win_start", 3.0, 0),
+            ("part", 2, "Win_start", 2.0, 1),
         ] {
             let text = holds(mpi, program, case, RANKS, ROUNDS);
             let waited = late(&profile(&text), rank, routine);
@@ -458,35 +462,44 @@ fn view(scratch: &Scratch, input: &Path, args: &[&str]) -> String {
     run(&mut view).good().out()
 }
 
-/// A rank that has no library is not waited for, and nothing is said of messages with it. What a
-/// rank knew when it ended without a word is not lost.
+/// A rank that has no library is not waited for, and nothing is said of messages with it, or of its
+/// window. What a rank knew when it ended without a word is not lost.
 #[test]
 fn a_rank_without_the_library_is_not_measured() {
     for mpi in Mpi::installed("a_rank_without_the_library_is_not_measured") {
-        let scratch = Scratch::new();
-        let places = Places::new(&scratch);
-        let program = scratch.path().join("waits");
-        build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
-        let script = scratch.path().join("one.sh");
-        let off = "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 0) export TOPAS_MPI=no;; esac";
-        fs::write(&script, format!("{off}\nexec \"$@\"\n")).expect("script");
-        let notes = scratch.path().join("notes");
-        let [script, program, notes] =
-            [&script, &program, &notes].map(|path| path.to_str().expect("path"));
-        let waits = "TOPAS_MPI_WAITS=yes";
-        for (front, measured) in [(&["sh", script][..], false), (&[], true)] {
-            places.clear();
-            let mut words = vec![waits];
-            words.extend(front);
-            words.extend([program, "recv", notes, "20", "_exit"]);
-            profiled(mpi, &scratch, 2, &words, &places);
-            let rows = view(&scratch, &places.spool, &["--waits", "--csv"]);
-            let row = rows.lines().find(|row| row.starts_with("Recv,")).expect("receives");
-            let cells: Vec<f64> = row.split(',').skip(1).map(number).collect();
-            let (late, unknown) = (cells[2], cells[5]);
-            let known = if measured { late > 0.0 } else { late == 0.0 && unknown > 0.0 };
-            assert!(known, "{measured} under {}: {rows}", mpi.name());
+        for (source, case, routine) in
+            [("waits/waits.c", "recv", "Recv,"), ("waits/windows.c", "posts", "Win_start,")]
+        {
+            without_the_library(mpi, source, case, routine);
         }
+    }
+}
+
+/// The row of a routine in which all ranks wait for rank 0, which has the library or not.
+fn without_the_library(mpi: Mpi, source: &str, case: &str, routine: &str) {
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let program = scratch.path().join("waits");
+    build(mpi, "mpicc", &[source], &["-O1"], &program);
+    let script = scratch.path().join("one.sh");
+    let off = "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 0) export TOPAS_MPI=no;; esac";
+    fs::write(&script, format!("{off}\nexec \"$@\"\n")).expect("script");
+    let notes = scratch.path().join("notes");
+    let [script, program, notes] =
+        [&script, &program, &notes].map(|path| path.to_str().expect("path"));
+    let waits = "TOPAS_MPI_WAITS=yes";
+    for (front, measured) in [(&["sh", script][..], false), (&[], true)] {
+        places.clear();
+        let mut words = vec![waits];
+        words.extend(front);
+        words.extend([program, case, notes, "20", "_exit"]);
+        profiled(mpi, &scratch, 2, &words, &places);
+        let rows = view(&scratch, &places.spool, &["--waits", "--csv"]);
+        let row = rows.lines().find(|row| row.starts_with(routine)).expect("the routine");
+        let cells: Vec<f64> = row.split(',').skip(1).map(number).collect();
+        let (late, unknown) = (cells[2], cells[5]);
+        let known = if measured { late > 0.0 } else { late == 0.0 && unknown > 0.0 };
+        assert!(known, "{case}, {measured} under {}: {rows}", mpi.name());
     }
 }
 

@@ -392,7 +392,7 @@ pub const FACTS: &[Fact] = &[
     fact(
         "window_share",
         SHARE,
-        "Time in the synchronisation of windows, as a share of the time of all ranks.",
+        "Time in the synchronisation of windows without waits for posts and ends of accesses, if the profile tells waits apart, as a share of the time of all ranks.",
     ),
     fact("window_cost", SECONDS, "Mean time of a rank in it."),
     fact("window_sum", SECONDS, "Time of all ranks together in it."),

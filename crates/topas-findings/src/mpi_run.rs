@@ -112,11 +112,24 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     if let Some((all, routines)) = &waits {
         kinds(profile, all, routines, facts);
     }
-    let in_messages = |all: &WaitSums| all.late.nanoseconds + all.late_receiver.nanoseconds;
-    let waited = waits.as_ref().map_or(0, |(all, _)| in_messages(all));
-    messages(profile, waited, wall, facts);
+    // Posts of windows and ends of accesses are no messages whose transfer takes time.
+    let is_message = |of: &&RoutineWaits| {
+        !of.number.function().is_some_and(|function| is_window(function.class))
+    };
+    let in_messages =
+        |of: &RoutineWaits| of.sums.late.nanoseconds + of.sums.late_receiver.nanoseconds;
+    let routines = waits.iter().flat_map(|(_, routines)| routines);
+    messages(profile, routines.filter(is_message).map(in_messages).sum(), wall, facts);
     classes(profile, waits.map_or_else(Vec::new, |(_, routines)| routines), wall, facts);
     balance(profile, facts);
+}
+
+/// Whether functions of a class synchronise windows.
+const fn is_window(class: FunctionClass) -> bool {
+    matches!(
+        class,
+        FunctionClass::RmaSynchronization(Epoch::Fence | Epoch::General | Epoch::Passive)
+    )
 }
 
 /// Whether the ranks had processors.
@@ -317,11 +330,12 @@ fn messages(profile: &MpiProfile, waited: u128, wall: f64, facts: &mut FactValue
     }
 }
 
-/// Time of some routines: share, mean of a rank, sum.
+/// Time of some routines, without the waits in them that are told elsewhere: share, mean of a rank, sum.
 fn class(
-    profile: &MpiProfile,
+    (profile, waits): (&MpiProfile, &[RoutineWaits]),
     [share, cost, sum]: [&'static str; 3],
     is: impl Fn(FunctionClass, &str) -> bool,
+    told: impl Fn(&WaitSums) -> u128,
     facts: &mut FactValues,
 ) -> Vec<RoutineCalls> {
     let sums = &profile.total;
@@ -330,7 +344,9 @@ fn class(
         function.is_some_and(|function| is(function.class, function.name))
     });
     let these: Vec<RoutineCalls> = these.copied().collect();
-    let time: u128 = these.iter().map(|of| of.time).sum();
+    let are_these = |of: &&RoutineWaits| these.iter().any(|one| one.number == of.number);
+    let waited: u128 = waits.iter().filter(are_these).map(|of| told(&of.sums)).sum();
+    let time = these.iter().map(|of| of.time).sum::<u128>().saturating_sub(waited);
     facts.number(share, 100.0 * time as f64 / sums.wall as f64);
     facts.number(cost, time as f64 / 1e9 / sums.ranks as f64);
     facts.number(sum, time as f64 / 1e9);
@@ -339,19 +355,15 @@ fn class(
 
 fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mut FactValues) {
     let ranks = profile.total.ranks as f64;
+    let known = (profile, &waits[..]);
     let files = class(
-        profile,
+        known,
         ["file_share", "file_cost", "file_sum"],
         |class, _| matches!(class, FunctionClass::Io(..) | FunctionClass::File),
+        // That ranks come late to files is told of collectives, and says nothing of files.
+        WaitSums::waited,
         facts,
     );
-    // That ranks come late to files is told of collectives, and says nothing of files.
-    let is_file = |of: &&RoutineWaits| files.iter().any(|file| file.number == of.number);
-    let waited: u128 = waits.iter().filter(is_file).map(|of| of.sums.waited()).sum();
-    let time = files.iter().map(|of| of.time).sum::<u128>().saturating_sub(waited);
-    facts.number("file_share", 100.0 * time as f64 / profile.total.wall as f64);
-    facts.number("file_cost", time as f64 / 1e9 / ranks);
-    facts.number("file_sum", time as f64 / 1e9);
     let data = |of: &&RoutineCalls| {
         of.number.function().is_some_and(|f| matches!(f.class, FunctionClass::Io(..)))
     };
@@ -362,28 +374,27 @@ fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mu
         facts.number("file_calls", calls as f64);
     }
     let windows = class(
-        profile,
+        known,
         ["window_share", "window_cost", "window_sum"],
-        |class, _| {
-            matches!(
-                class,
-                FunctionClass::RmaSynchronization(Epoch::Fence | Epoch::General | Epoch::Passive)
-            )
-        },
+        |class, _| is_window(class),
+        // That a rank posts a window or ends an access late is told of late senders.
+        |sums| sums.late.nanoseconds,
         facts,
     );
     facts.number("window_calls", windows.iter().map(|of| of.calls).sum::<u128>() as f64);
     class(
-        profile,
+        known,
         ["spawn_share", "spawn_cost", "spawn_sum"],
         |class, _| matches!(class, FunctionClass::Spawn),
+        |_| 0,
         facts,
     );
     spawned(profile, facts);
     let polls = class(
-        profile,
+        known,
         ["poll_share", "poll_cost", "poll_sum"],
         |class, name| class == FunctionClass::Test || name == "MPI_Iprobe",
+        |_| 0,
         facts,
     );
     if wall > 0.0 {

@@ -79,11 +79,11 @@ impl RoutineNumber {
         self.function().is_some_and(|function| {
             matches!(
                 function.class,
-                FunctionClass::RmaSynchronization(Epoch::General | Epoch::Passive)
+                FunctionClass::RmaSynchronization(Epoch::Passive)
                     | FunctionClass::Neighborhood(CallProgress::Blocking)
                     | FunctionClass::Test
                     | FunctionClass::Probe(CallProgress::Nonblocking)
-            )
+            ) || function.is_one_of(&["MPI_Win_test"])
         })
     }
 

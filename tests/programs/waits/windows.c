@@ -1,4 +1,5 @@
-/* Waits of known length at windows: windows CASE FILE ROUNDS. All ranks count posts and ends of accesses
+/* Waits of known length at windows: windows CASE FILE ROUNDS [_exit], with which no rank comes to
+   MPI_Finalize. All ranks count posts and ends of accesses
    together, whether they take part or not, so each knows the number of what another one told. */
 #include "truth.h"
 
@@ -30,6 +31,10 @@ static void make(window *w, MPI_Comm comm, int shared)
     int all[RANKS] = {0, 1, 2, 3};
     void *memory;
     MPI_Group world;
+    w->win = MPI_WIN_NULL;
+    w->group = MPI_GROUP_EMPTY;
+    if (comm == MPI_COMM_NULL)
+        return;
     if (shared)
         MPI_Win_allocate_shared(sizeof own_memory, sizeof(int), MPI_INFO_NULL, comm, &memory,
                                 &w->win);
@@ -43,6 +48,8 @@ static void make(window *w, MPI_Comm comm, int shared)
 
 static void drop(window *w)
 {
+    if (w->win == MPI_WIN_NULL)
+        return;
     MPI_Group_free(&w->group);
     MPI_Win_free(&w->win);
 }
@@ -149,6 +156,19 @@ static void posts(window *w)
     wait_for(w, 0);
 }
 
+/* The same without rank 0, which has no part in the window, and with rank 1 in its place. */
+static void part(window *w)
+{
+    const unsigned targets[RANKS] = {0, 0, 2, 2};
+    accesses(w, targets);
+    if (own == 1)
+        pass(2);
+    post(w);
+    start(w);
+    complete(w);
+    wait_for(w, 0);
+}
+
 /* All others end their accesses late, the last rank last. */
 static void completes(window *w)
 {
@@ -244,7 +264,7 @@ int main(int argc, char **argv)
     } cases[] = {
         {"posts", posts}, {"completes", completes}, {"targets", targets},
         {"early", early}, {"any", any},             {"both", both},
-        {"plain", posts},
+        {"plain", posts}, {"part", part},
     };
     window w[WINDOWS];
     MPI_Comm comm;
@@ -255,15 +275,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     rounds = atoi(argv[3]);
     begin_notes(argv[2]);
+    int shared = strcmp(argv[1], "plain") != 0, is_part = !strcmp(argv[1], "part");
     /* Ranks from the last to the first. */
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -own, &comm);
-    int shared = strcmp(argv[1], "plain") != 0;
+    MPI_Comm_split(MPI_COMM_WORLD, is_part && own == 0 ? MPI_UNDEFINED : 0, -own, &comm);
     make(&w[0], MPI_COMM_WORLD, 0);
     make(&w[1], comm, shared);
     together();
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int round = 0; round < rounds && !strcmp(cases[i].name, argv[1]); round++) {
-            cases[i].run(cases[i].run == both ? w : &w[round % WINDOWS]);
+            cases[i].run(is_part ? &w[1] : cases[i].run == both ? w : &w[round % WINDOWS]);
             /* MPICH 4.0 takes the post of the next epoch of a rank for that of another one in this. */
             if (cases[i].run == both || cases[i].run == any)
                 MPI_Barrier(MPI_COMM_WORLD);
@@ -274,8 +294,11 @@ int main(int argc, char **argv)
         }
     drop(&w[0]);
     drop(&w[1]);
-    MPI_Comm_free(&comm);
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
     end_notes();
+    if (argc > 4)
+        _exit(0);
     MPI_Finalize();
     return 0;
 }

@@ -19,6 +19,19 @@ const WORTH_A_NAME: u128 = 100;
 const BECAUSE: [&str; 3] =
     ["because it sends late", "because it receives late", "because it comes late to collectives"];
 
+/// What is said of a kind of wait in a routine.
+fn because(routine: RoutineNumber, kind: usize) -> &'static str {
+    match routine.function() {
+        Some(of) if kind == 0 && of.is_one_of(&["MPI_Win_start", "MPI_Win_complete"]) => {
+            "because it posts its window late"
+        }
+        Some(of) if kind == 0 && of.is_one_of(&["MPI_Win_wait"]) => {
+            "because it ends its access late"
+        }
+        _ => BECAUSE[kind],
+    }
+}
+
 /// Which rank makes the others wait; nothing if waits were not told apart.
 pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
     if !are_measured(profile) {
@@ -135,7 +148,7 @@ fn mostly_in(profile: &MpiProfile, paths: Option<&PathViews>, rank: u32, kind: u
         longest.map(|routine| routine.number)
     });
     routine.map_or_else(String::new, |routine| {
-        format!(", mostly in {} {}", routine_name(profile, routine), BECAUSE[kind])
+        format!(", mostly in {} {}", routine_name(profile, routine), because(routine, kind))
     })
 }
 

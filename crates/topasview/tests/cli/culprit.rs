@@ -14,6 +14,12 @@ fn first_lines(ranks: &[MadeRank]) -> String {
 
 /// The same, where rank 0 also calls this routine, for 8 s of its time in MPI.
 fn first_lines_with(ranks: &[MadeRank], routine: &str) -> String {
+    let all = shown(&profile(ranks, "Recv", routine), &["--mpi"]);
+    all.lines().take(10).collect::<Vec<_>>().join("\n")
+}
+
+/// The profile of these ranks, which wait in a routine, and of which rank 0 also calls another one.
+fn profile(ranks: &[MadeRank], waits_in: &str, routine: &str) -> String {
     let mut text = String::new();
     let count = ranks.len();
     for (rank, (computes, waits)) in ranks.iter().enumerate() {
@@ -24,8 +30,8 @@ fn first_lines_with(ranks: &[MadeRank], routine: &str) -> String {
             "2026/11/24 10:50:41 topas-mpi #0 made {count} 9eb2e2e308beb768 v=1 of=rank line=1/1 \
              t=1795517441 uid=0 end=finalize host=n1 rank={rank} pid={} ranks=1 wall=10 wallmax=10 \
              mpisum={mpi} mpimax={mpi} mpimin={mpi} usemax={computes} over=0.001 thr=1 lang=c \
-             late={late} latercv=0 coll=0 f=Recv:10:{mpi}:1:10:::10:80 \
-             l=Recv:10:{late}:0:0:0:0:0:0:0:0:0:0",
+             late={late} latercv=0 coll=0 f={waits_in}:10:{mpi}:1:10:::10:80 \
+             l={waits_in}:10:{late}:0:0:0:0:0:0:0:0:0:0",
             100 + rank
         );
         if rank == 0 && !routine.is_empty() {
@@ -36,12 +42,15 @@ fn first_lines_with(ranks: &[MadeRank], routine: &str) -> String {
         }
         text += "\n";
     }
-    let dir = directory(topas_testkit::with_lengths(&text));
+    text
+}
+
+fn shown(profile: &str, args: &[&str]) -> String {
+    let dir = directory(topas_testkit::with_lengths(profile));
     let file = dir.path().join("topas.out");
-    let args = ["--mpi", file.to_str().unwrap()];
+    let args = [args, &[file.to_str().unwrap()]].concat();
     let output = command(dir.path(), &args).env("COLUMNS", "80").output().unwrap();
-    let all = String::from_utf8(output.stdout).unwrap();
-    all.lines().take(10).collect::<Vec<_>>().join("\n")
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn words(text: &str) -> String {
@@ -99,9 +108,9 @@ fn where_ranks_take_turns_no_chain_is_followed() {
 #[test]
 fn waits_that_are_not_told_are_not_taken_for_none() {
     let alone: [MadeRank; 2] = [(1.0, &[]), (9.5, &[])];
-    let text = words(&first_lines_with(&alone, "Win_wait"));
+    let text = words(&first_lines_with(&alone, "Win_lock"));
     let told = "As far as that is told, ranks hardly wait for each other: 0.00% of the time of all ranks. But \
-                40.00% of it is in calls of which it is not known for whom they wait, most of that in Win_wait.";
+                40.00% of it is in calls of which it is not known for whom they wait, most of that in Win_lock.";
     assert!(text.contains(told), "{text}");
     let text = words(&first_lines(&alone));
     assert!(text.contains("Ranks hardly wait for each other: 0.00% of"), "{text}");
@@ -111,4 +120,27 @@ fn waits_that_are_not_told_are_not_taken_for_none() {
     let told = "it does not compute longer, and is late because it waits itself: it is 8.000 s in calls of which \
                 it is not known for whom they wait, most of that in Testsome.";
     assert!(text.contains(told), "{text}");
+}
+
+/// Who posts a window or ends an access late sends no message, and waits for it are told once.
+#[test]
+fn a_rank_that_is_late_at_windows_is_named() {
+    let ranks: [MadeRank; 3] = [(1.0, &[(2, 7.0)]), (1.0, &[(2, 6.0)]), (9.0, &[])];
+    for (routine, why) in [
+        ("Win_start", "because it posts its window late"),
+        ("Win_complete", "because it posts its window late"),
+        ("Win_wait", "because it ends its access late"),
+    ] {
+        let profile = profile(&ranks, routine, "");
+        let text = words(&shown(&profile, &["--mpi"]));
+        let told = format!(
+            "The others wait 13.000 s for rank 2, 43.33% of the time of all ranks, mostly in {routine} {why}."
+        );
+        assert!(text.contains(&told), "{text}");
+        // 13 of 19 s are these waits, and the rest is of windows.
+        let text = words(&shown(&profile, &["--why"]));
+        assert!(text.contains("ranks that wait for late senders"), "{text}");
+        let windows = "20.0% of the time of the ranks goes into the synchronisation of windows";
+        assert!(text.contains(windows), "{text}");
+    }
 }
