@@ -119,9 +119,10 @@ static void put(window *w)
 
 static void complete(window *w)
 {
+    call *c = w->targets[own] ? enters("Win_complete", 4) : NULL;
+    /* Right before the call: that is when the access ends. */
     w->completed = sends().number;
-    if (w->targets[own]) {
-        call *c = enters("Win_complete", 4);
+    if (c) {
         MPI_Win_complete(w->win);
         leaves(c);
         awaits(c, w->targets[own], w->posted);
@@ -177,7 +178,7 @@ static void completes(window *w)
     post(w);
     start(w);
     put(w);
-    pass(own);
+    pass(2 * own);
     complete(w);
     wait_for(w, 0);
 }
@@ -189,7 +190,7 @@ static void targets(window *w)
     targets[ranks - 1] = (1u << (ranks - 1)) - 1;
     accesses(w, targets);
     if (own < ranks - 1)
-        pass(ranks - own);
+        pass(2 * (ranks - own));
     post(w);
     start(w);
     put(w);
