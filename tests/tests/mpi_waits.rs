@@ -420,7 +420,7 @@ fn waits_at_windows_are_those_that_the_program_noted() {
                     .ok_or(format!("{case} under {}: {waited} s, {text}", mpi.name()))
             });
         }
-        for case in ["any", "both"] {
+        for case in ["any", "both", "paused"] {
             holds(mpi, program, case, RANKS, 2 * ROUNDS);
         }
         let text = holds(mpi, program, "early", RANKS, ROUNDS);

@@ -6,6 +6,8 @@
 enum { WINDOWS = 2 };
 
 static int rounds;
+/* Measuring is paused and goes on before any call; what is not counted is not noted. */
+static int pauses, counted = 1;
 
 /* A window, and where the ranks of the world are in its group. */
 typedef struct {
@@ -89,8 +91,22 @@ static void awaits(call *c, unsigned bits, int number)
     c->received = c->count;
 }
 
+static void control(void)
+{
+    if (pauses)
+        MPI_Pcontrol(counted = (int)dice(2));
+}
+
+static void noted(call *c)
+{
+    leaves(c);
+    if (!counted)
+        of_rank[own].calls--;
+}
+
 static void post(window *w)
 {
+    control();
     MPI_Group group = some(w, w->accessed_by[own]);
     w->posted = sends().number;
     if (w->accessed_by[own])
@@ -100,11 +116,12 @@ static void post(window *w)
 
 static void start(window *w)
 {
+    control();
     MPI_Group group = some(w, w->targets[own]);
     if (w->targets[own]) {
         call *c = enters("Win_start", 4);
         MPI_Win_start(group, 0, w->win);
-        leaves(c);
+        noted(c);
         awaits(c, w->targets[own], w->posted);
     }
     MPI_Group_free(&group);
@@ -119,18 +136,20 @@ static void put(window *w)
 
 static void complete(window *w)
 {
+    control();
     call *c = w->targets[own] ? enters("Win_complete", 4) : NULL;
     /* Right before the call: that is when the access ends. */
     w->completed = sends().number;
     if (c) {
         MPI_Win_complete(w->win);
-        leaves(c);
+        noted(c);
         awaits(c, w->targets[own], w->posted);
     }
 }
 
 static void wait_for(window *w, int tests)
 {
+    control();
     if (!w->accessed_by[own])
         return;
     for (int flag = 0; tests && !flag; pass(0.02))
@@ -139,7 +158,7 @@ static void wait_for(window *w, int tests)
         return;
     call *c = enters("Win_wait", 0);
     MPI_Win_wait(w->win);
-    leaves(c);
+    noted(c);
     awaits(c, w->accessed_by[own], w->completed);
 }
 
@@ -265,16 +284,18 @@ int main(int argc, char **argv)
     } cases[] = {
         {"posts", posts}, {"completes", completes}, {"targets", targets},
         {"early", early}, {"any", any},             {"both", both},
-        {"plain", posts}, {"part", part},
+        {"plain", posts}, {"part", part},           {"paused", any},
     };
     window w[WINDOWS];
     MPI_Comm comm;
     if (argc < 4)
         return 64;
-    MPI_Init(&argc, &argv);
+    int level, wanted = strcmp(argv[1], "both") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+    MPI_Init_thread(&argc, &argv, wanted, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     rounds = atoi(argv[3]);
+    pauses = !strcmp(argv[1], "paused");
     begin_notes(argv[2]);
     int shared = strcmp(argv[1], "plain") != 0, is_part = !strcmp(argv[1], "part");
     /* Ranks from the last to the first. */
@@ -293,6 +314,7 @@ int main(int argc, char **argv)
                 make(&w[1], comm, shared);
             }
         }
+    MPI_Pcontrol(1);
     drop(&w[0]);
     drop(&w[1]);
     if (comm != MPI_COMM_NULL)
