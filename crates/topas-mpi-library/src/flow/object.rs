@@ -359,7 +359,6 @@ fn translated(library: &Library, group: u64, rank: u32) -> Option<u32> {
 
 /// Does something with the rank in the world of each rank of a group of the program's, None for a rank that has
 /// none there. None if the group cannot be asked.
-#[cold]
 #[inline(never)]
 pub fn each_of_group(
     library: &Library,
