@@ -1,6 +1,11 @@
 //! The lines of a block of text: read, passed over on purpose, or bad.
 
-use topas_format::line::{Extras, Fault, IndexedLine, Line};
+#[allow(unsafe_code, reason = "instructions that not every processor has")]
+mod sys;
+
+#[cfg(target_arch = "x86_64")]
+use topas_format::line::UsualReader;
+use topas_format::line::{Extras, Fault, FirstNumbers, IndexedLine, Line};
 
 use crate::feed::Feed;
 use crate::line_index::LineIndex;
@@ -36,15 +41,35 @@ pub(crate) struct BlockLines<'s, E> {
     each: E,
 }
 
+/// Room that is used again for each block.
+#[derive(Default)]
+pub(crate) struct BlockRoom {
+    index: LineIndex,
+    #[cfg(target_arch = "x86_64")]
+    usual: UsualReader,
+}
+
 /// Gets the log lines of blocks.
 pub(crate) trait LineSink {
-    /// A line, which stands at `of`.
-    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>);
+    /// A line, which stands at `of`, and what its first extras say if they were read.
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+        first: Option<FirstNumbers>,
+    );
 }
 
 impl<F: FnMut(&Line<'_>, Extras<'_>)> LineSink for F {
     #[inline(always)]
-    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, _: &IndexedLine<'_>) {
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        _: &IndexedLine<'_>,
+        _: Option<FirstNumbers>,
+    ) {
         self(line, extras);
     }
 }
@@ -66,14 +91,12 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         BlockLines { profiles, ..self }
     }
 
-    /// Reads all lines of a block. `index` is room that is used again.
+    /// Reads all lines of a block.
     #[inline]
-    pub(crate) fn read(&mut self, block: Block<'_>, index: &mut LineIndex) {
-        index.fill(block.text);
-        for line in index.lines(block.text) {
-            self.line(&line);
-        }
-        match &block.text[index.rest()..] {
+    pub(crate) fn read(&mut self, block: Block<'_>, room: &mut BlockRoom) {
+        room.index.fill(block.text);
+        sys::lines(self, block.text, room);
+        match &block.text[room.index.rest()..] {
             [] => {}
             long if long.len() > MAX_LINE_READ => self.bad(Problem::TooLong, long),
             cut if block.broken => self.bad(Problem::Unfinished, cut),
@@ -94,11 +117,19 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         match Line::parse_indexed(of, ends) {
             Ok((line, extras)) if of.end - of.begin <= MAX_LINE_READ => {
                 self.number += 1;
-                self.good(&line, extras, of);
+                self.good(&line, extras, of, None);
             }
             Ok(_) => self.bad(Problem::TooLong, of.bytes()),
             Err(_) => self.other(of.bytes(), true),
         }
+    }
+
+    /// A line that is not as the module writes it, or may not be.
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    #[inline(never)]
+    fn unusual(&mut self, of: IndexedLine<'_>) {
+        self.line(&of);
     }
 
     /// A line in a text by itself; if it is not whole, it was cut somewhere.
@@ -108,7 +139,7 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         match Line::parse_far(text) {
             Ok((line, extras)) if text.len() <= MAX_LINE_READ => {
                 self.number += 1;
-                self.good(&line, extras, &IndexedLine::lone(text));
+                self.good(&line, extras, &IndexedLine::lone(text), None);
             }
             Ok(_) => self.bad(Problem::TooLong, text),
             Err(_) => self.other(text, is_whole),
@@ -117,11 +148,17 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
 
     /// A log line: it counts if it is vouched for.
     #[inline(always)]
-    fn good(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
+    fn good(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+        first: Option<FirstNumbers>,
+    ) {
         match self.vouch.line(line.user, extras) {
             Ok(()) => {
                 self.tally.good += 1;
-                self.each.line(line, extras, of);
+                self.each.line(line, extras, of, first);
             }
             Err(stranger) => self.tally.foreign.add(stranger),
         }
@@ -156,7 +193,7 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         } else {
             self.tally.bad(self.source, self.number, problem(text, is_whole), text);
             if let Some((line, extras, text)) = behind_torn(text) {
-                self.good(&line, extras, &IndexedLine::lone(text));
+                self.good(&line, extras, &IndexedLine::lone(text), None);
             } else if let Some(text) = profile_line::behind_torn(text) {
                 self.profile(text);
             }

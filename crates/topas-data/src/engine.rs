@@ -4,6 +4,7 @@ mod columns;
 mod join;
 mod joined;
 mod launch_lines;
+mod line_hash;
 mod packed;
 mod reading;
 mod record;

@@ -7,6 +7,8 @@ mod sys;
 use topas_format::line::IndexedLine;
 
 use self::sys::CHUNK;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use self::sys::has_vectors;
 
 /// The newlines and the blanks of a text. It is made once and filled for each block.
 #[derive(Default)]
@@ -93,27 +95,38 @@ impl LineIndex {
 }
 
 impl Places<'_> {
-    /// Finds all of a text; `marks` looks at a chunk.
+    /// Finds all of a text; `marks` looks at a chunk, and `put` writes down the places of blanks.
     #[inline(always)]
-    fn fill_by(&mut self, text: &[u8], marks: impl Fn(&[u8; CHUNK]) -> Marks) {
+    fn fill_by(
+        &mut self,
+        text: &[u8],
+        marks: impl Fn(&[u8; CHUNK]) -> Marks,
+        put: impl Fn(&mut [u32; CHUNK], u32, u64),
+    ) {
         let (chunks, tail) = text.as_chunks::<CHUNK>();
         let mut found = Found::default();
         let mut at = 0;
         for chunk in chunks {
-            found = self.add(found, at, &marks(chunk));
+            found = self.add(found, at, &marks(chunk), &put);
             at += CHUNK as u32;
         }
         if !tail.is_empty() {
             let mut chunk = [0; CHUNK];
             chunk[..tail.len()].copy_from_slice(tail);
-            found = self.add(found, at, &marks(&chunk));
+            found = self.add(found, at, &marks(&chunk), &put);
         }
         self.found = found;
     }
 
     /// Adds what a chunk has, which begins at a place of the text, to what was found before.
     #[inline(always)]
-    fn add(&mut self, before: Found, at: u32, marks: &Marks) -> Found {
+    fn add(
+        &mut self,
+        before: Found,
+        at: u32,
+        marks: &Marks,
+        put: &impl Fn(&mut [u32; CHUNK], u32, u64),
+    ) -> Found {
         let mut found = before;
         found.percent |= marks.percent;
         let mut newlines = marks.newlines;
@@ -129,22 +142,27 @@ impl Places<'_> {
                 break;
             }
         }
-        let mut blanks = marks.blanks;
-        let count = blanks.count_ones() as usize;
-        let mut next = || {
-            let place = at + blanks.trailing_zeros();
-            blanks &= blanks.wrapping_sub(1);
-            place
-        };
-        let room = self.blanks[before.blanks..].split_first_chunk_mut::<AT_ONCE>();
-        if let Some((places, more)) = room {
-            places.iter_mut().for_each(|place| *place = next());
-            if count > AT_ONCE {
-                more[..count - AT_ONCE].iter_mut().for_each(|place| *place = next());
-            }
+        if let Some(room) = self.blanks[before.blanks..].first_chunk_mut() {
+            put(room, at, marks.blanks);
         }
-        found.blanks += count;
+        found.blanks += marks.blanks.count_ones() as usize;
         found
+    }
+}
+
+/// Writes down the places of the blanks of a chunk that begins at a place.
+#[inline(always)]
+fn put_blanks(room: &mut [u32; CHUNK], at: u32, mut blanks: u64) {
+    let count = blanks.count_ones() as usize;
+    let mut next = || {
+        let place = at + blanks.trailing_zeros();
+        blanks &= blanks.wrapping_sub(1);
+        place
+    };
+    let (places, more) = room.split_at_mut(AT_ONCE);
+    places.iter_mut().for_each(|place| *place = next());
+    if count > AT_ONCE {
+        more[..count - AT_ONCE].iter_mut().for_each(|place| *place = next());
     }
 }
 
@@ -204,7 +222,7 @@ mod tests {
                 before: &mut index.before,
                 found: Found::default(),
             };
-            places.fill_by(&text, sys::by_words);
+            places.fill_by(&text, sys::by_words, put_blanks);
             (index.lines, index.plain) = (places.found.newlines, !places.found.percent);
             prop_assert_eq!(found(&index, &text), expected(&text));
         }

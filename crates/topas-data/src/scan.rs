@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use topas_format::line::{Extras, Line};
 
-use crate::block::BlockLines;
+use crate::block::{BlockLines, BlockRoom};
 use crate::feed::{Buffer, Feed};
-use crate::line_index::LineIndex;
 use crate::source::{Source, SourceError};
 use crate::tally::Tally;
 
@@ -59,11 +58,11 @@ fn scan_feed(
     mut progress: impl FnMut(u64),
 ) -> Result<(), SourceError> {
     let mut buffer = Buffer::new();
-    let mut index = LineIndex::default();
+    let mut room = BlockRoom::default();
     let each = |line: &Line<'_>, extras: Extras<'_>| each(line, extras);
     let mut lines = BlockLines::new(&feed, tally, each);
     while let Some((_, block)) = feed.next(&mut buffer) {
-        lines.read(block, &mut index);
+        lines.read(block, &mut room);
         progress(bytes.load(Ordering::Relaxed));
     }
     let number = lines.number;

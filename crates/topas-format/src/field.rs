@@ -346,6 +346,12 @@ static OPERATIONS: [Option<Metric>; 256] = {
     metrics
 };
 
+/// What the letter of an operations token stands for.
+#[inline(always)]
+pub(crate) fn operations_metric(letter: u8) -> Option<Metric> {
+    *OPERATIONS.get(usize::from(letter))?
+}
+
 impl<'a> Token<'a> for Operations {
     fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.byte(self.metric.letter());
@@ -360,7 +366,7 @@ impl<'a> Token<'a> for Operations {
     #[inline(always)]
     fn read(token: Slot<'a>) -> Option<Self> {
         let (&[letter, mark], number) = token.bytes().split_first_chunk()?;
-        let metric = (*OPERATIONS.get(usize::from(letter))?)?;
+        let metric = operations_metric(letter)?;
         let count = match mark {
             b'=' if number == b"-" => Count::Missing,
             b'=' => Count::Exact(token.without_first(2).count()?),

@@ -3,6 +3,12 @@
 //! [`FIELDS`], the fields of [`Line`], its writer and its parser come from one table
 //! below, so that a field cannot exist on one side only.
 
+#[cfg(target_arch = "x86_64")]
+mod usual;
+
+#[cfg(target_arch = "x86_64")]
+pub use usual::{UsualReader, UsualSink};
+
 use crate::civil::{Date, Time};
 use crate::escape::Name;
 use crate::field::{Lang, Lib, Mhz, Mode, Npes, Operations, Token};
@@ -109,6 +115,15 @@ pub struct IndexedLine<'a> {
     pub blanks: &'a [u32],
     /// Whether it is known that no `%` is in the line
     pub plain: bool,
+}
+
+/// What the extras say with which the module begins: `v=1 t=... uid=...`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstNumbers {
+    /// `t=`
+    pub t: u64,
+    /// `uid=`
+    pub uid: u64,
 }
 
 impl<'a> IndexedLine<'a> {

@@ -5,7 +5,7 @@
 //! have one key: which group that is, is remembered by these texts, and no value is read. The same
 //! look at the extras tells when a line was written and by whom, where the module wrote it.
 
-use topas_format::line::{IndexedLine, value_of};
+use topas_format::line::{FirstNumbers, IndexedLine, value_of};
 use topas_format::slot::Slot;
 
 use crate::field::Column;
@@ -70,18 +70,29 @@ impl ColumnGroups {
     }
 
     /// Looks at a line; None if it is not as the module writes it, or has texts that are too long.
+    /// `first` is what its first extras say, if they were read.
     #[inline(always)]
-    pub(super) fn look(&self, line: &IndexedLine<'_>) -> Option<ColumnLook> {
+    pub(super) fn look(
+        &self,
+        line: &IndexedLine<'_>,
+        first: Option<FirstNumbers>,
+    ) -> Option<ColumnLook> {
         let (ends, more) = line.blanks.split_first_chunk::<18>()?;
         // Tokens from the second on, and the first extras.
         let slot = |begin: u32, end: u32| {
             Slot::new(line.text, begin as usize + 1, end as usize, line.plain)
         };
-        if slot(ends[15], ends[16])?.bytes() != b"v=1" {
-            return None;
-        }
-        let epoch = slot(ends[16], ends[17])?.strip(b"t=")?.count()?;
-        let uid = slot(ends[17], *more.first()?)?.strip(b"uid=")?.number()?;
+        let FirstNumbers { t, uid } = match first {
+            Some(first) => first,
+            None => {
+                if slot(ends[15], ends[16])?.bytes() != b"v=1" {
+                    return None;
+                }
+                let t = slot(ends[16], ends[17])?.strip(b"t=")?.count()?;
+                let uid = slot(ends[17], *more.first()?)?.strip(b"uid=")?.number()?;
+                FirstNumbers { t, uid }
+            }
+        };
         let mut texts = [0; MOST];
         for (place, number) in &self.tokens {
             let begin = match number.checked_sub(1) {
@@ -98,7 +109,7 @@ impl ColumnGroups {
                 self.add(Slot::new(line.text, *blank as usize + 1, end, line.plain)?, &mut texts)?;
             }
         }
-        let first = FirstExtras { epoch: believed(epoch), claim: Claim::Uid(uid) };
+        let first = FirstExtras { epoch: believed(t), claim: Claim::Uid(uid) };
         Some(ColumnLook { first, texts })
     }
 
@@ -140,13 +151,25 @@ impl ColumnGroups {
     }
 }
 
-/// A text of up to 15 bytes with its length as a number, which is not 0; None of another.
+/// A text of up to 15 bytes at the end of 16, the first of which is its length, as a number, which is
+/// not 0; None of another.
 #[inline(always)]
 fn packed(token: Slot<'_>) -> Option<u128> {
-    let len @ 1..=15 = token.len() else { return None };
+    let last = LAST.get(token.len().wrapping_sub(1))?;
     let word = u128::from_le_bytes(*token.last_chunk()?);
-    Some(word >> (128 - 8 * len) | (len as u128) << 120)
+    Some(word & last | token.len() as u128)
 }
+
+/// The last bytes of 16, from one to 15.
+static LAST: [u128; 15] = {
+    let mut last = [0; 15];
+    let mut bytes = 0;
+    while bytes < last.len() {
+        last[bytes] = u128::MAX << (120 - 8 * bytes);
+        bytes += 1;
+    }
+    last
+};
 
 /// Whether texts agree, without a call that takes longer than that.
 #[inline(always)]
@@ -182,7 +205,7 @@ mod tests {
         let mut index = LineIndex::default();
         index.fill(text.as_bytes());
         let line = index.lines(text.as_bytes()).nth(1).unwrap();
-        let look = groups.look(&line)?;
+        let look = groups.look(&line, None)?;
         let (_, extras) = Line::parse(line.bytes()).unwrap();
         assert_eq!(look.first, FirstExtras::of_line(extras));
         Some(look.texts)
@@ -194,8 +217,8 @@ mod tests {
     fn texts_are_those_of_the_columns() {
         let text = |text: &str| {
             let mut bytes = [0; 16];
-            bytes[..text.len()].copy_from_slice(text.as_bytes());
-            bytes[15] = text.len() as u8;
+            bytes[0] = text.len() as u8;
+            bytes[16 - text.len()..].copy_from_slice(text.as_bytes());
             u128::from_le_bytes(bytes)
         };
         let texts = |gpu: u128| Some([text("f90"), gpu, text("anna"), text("2026/05/04")]);

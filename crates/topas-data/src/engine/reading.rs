@@ -6,22 +6,21 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use rapidhash::v3::rapidhash_v3;
 use rustc_hash::FxHasher;
 use topas_format::escape::Name;
-use topas_format::line::{Extras, IndexedLine, Line};
+use topas_format::line::{Extras, FirstNumbers, IndexedLine, Line};
 
 use super::TemporaryError;
 use super::columns::ColumnGroups;
 use super::join::part;
+use super::line_hash::line_hash;
 use super::record::{LineFacts, Marks, RecordForm};
 use super::store::StoreWriter;
-use crate::block::{BlockLines, LineSink};
+use crate::block::{BlockLines, BlockRoom, LineSink};
 use crate::feed::{Buffer, Feed, locked};
 use crate::field::Field;
 use crate::first_extras::{Claim, FirstExtras};
 use crate::group::{Groups, SeenGroups};
-use crate::line_index::LineIndex;
 use crate::mpi_times::ProfileFragments;
 use crate::question::Question;
 use crate::source::{Source, SourceError};
@@ -224,14 +223,14 @@ impl<'s> SharedReading<'s> {
 }
 
 /// What one thread needs to read.
-pub(super) struct LogReader<'r, 'o, Q, F> {
+pub(super) struct LogReader<'r, 'o, Q, F: RecordForm> {
     question: &'r Q,
     groups: &'r Groups,
     seen: SeenGroups,
     key: Vec<u8>,
     /// If keys are made from few columns
     columns: Option<ColumnGroups>,
-    index: LineIndex,
+    room: BlockRoom,
     clock: Clock,
     writer: StoreWriter<'r, 'o, F>,
     tally: Tally,
@@ -270,7 +269,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
             seen: SeenGroups::default(),
             key: Vec::new(),
             columns: columns_of(question),
-            index: LineIndex::default(),
+            room: BlockRoom::default(),
             clock: Clock::default(),
             writer,
             tally: Tally::default(),
@@ -310,14 +309,14 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
     ) -> Result<bool, TemporaryError> {
         let mut tally = std::mem::take(&mut self.tally);
         let mut profiles = self.profiles.take();
-        let mut index = std::mem::take(&mut self.index);
+        let mut room = std::mem::take(&mut self.room);
         let mut result = Ok(());
         let mut is_read = true;
         while let Some((number, block)) = active.feed.next(buffer) {
             let kept = KeptLines::<_, BY_COLUMNS> { reader: self, result: &mut result };
             let mut lines =
                 BlockLines::new(&active.feed, &mut tally, kept).with_profiles(profiles.as_mut());
-            lines.read(block, &mut index);
+            lines.read(block, &mut room);
             let count = lines.number;
             let examples = tally.take_examples();
             locked(&active.order).add(number, count, examples);
@@ -333,7 +332,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
                 break;
             }
         }
-        self.index = index;
+        self.room = room;
         self.tally = tally;
         self.profiles = profiles;
         result.map(|()| is_read)
@@ -358,7 +357,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         // Last: words of a key that was only just written in bytes would have to be waited for.
         let group = self.groups.number(&self.key, &mut self.seen);
         let facts = LineFacts { group, ..facts };
-        self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
+        self.writer.add_soon(part(facts.key), F::encode(line, extras, &facts))
     }
 
     /// Keeps a line whose key is made from columns.
@@ -368,8 +367,9 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         line: &Line<'_>,
         extras: Extras<'_>,
         of: &IndexedLine<'_>,
+        first: Option<FirstNumbers>,
     ) -> Result<(), TemporaryError> {
-        let Some(look) = self.columns.as_ref().and_then(|columns| columns.look(of)) else {
+        let Some(look) = self.columns.as_ref().and_then(|columns| columns.look(of, first)) else {
             return self.read_again(of.bytes());
         };
         let facts = facts_of_first(line, of.bytes(), look.first, &mut self.clock, 0);
@@ -386,7 +386,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
             None => find(),
         };
         let facts = LineFacts { group, ..facts };
-        self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
+        self.writer.add_soon(part(facts.key), F::encode(line, extras, &facts))
     }
 
     /// Keeps a line of which the first look does not tell enough. It is parsed again, so that the
@@ -412,9 +412,15 @@ impl<Q: Question, F: RecordForm, const BY_COLUMNS: bool> LineSink
     for KeptLines<'_, LogReader<'_, '_, Q, F>, BY_COLUMNS>
 {
     #[inline(always)]
-    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+        first: Option<FirstNumbers>,
+    ) {
         let kept = if BY_COLUMNS {
-            self.reader.line_by_columns(line, extras, of)
+            self.reader.line_by_columns(line, extras, of, first)
         } else {
             self.reader.line_by_key(line, extras, of.bytes())
         };
@@ -445,7 +451,7 @@ fn facts_of_first(
     clock: &mut Clock,
     group: u32,
 ) -> LineFacts {
-    let marks = Marks::of_hash(rapidhash_v3(text));
+    let marks = Marks::of_hash(line_hash(text));
     let when = clock.read(line, first.epoch);
     let marks = marks
         .with(Marks::ZONE, when.no_zone)

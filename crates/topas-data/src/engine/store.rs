@@ -1,6 +1,9 @@
 //! Keeps records apart by the hash of their launch: in memory as long as they fit, then packed in
 //! temporary files.
 
+#[allow(unsafe_code, reason = "an instruction that no library here makes safe")]
+mod sys;
+
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
@@ -238,19 +241,45 @@ impl<'o, F: RecordForm> StorePart<'o, F> {
 }
 
 /// One thread's way into a store: collects records of a part until they are worth a piece.
-pub(crate) struct StoreWriter<'s, 'o, F> {
+pub(crate) struct StoreWriter<'s, 'o, F: RecordForm> {
     store: &'s Store<'o, F>,
     buffers: Vec<Vec<u8>>,
     /// Bytes of a piece
     piece: usize,
     file: OverflowFile,
+    /// The last records, with their parts, that are still to be written
+    coming: [Option<(usize, F::RecordBytes)>; COMING],
+    /// Number of records so far
+    number: usize,
 }
+
+/// Records that wait until the memory into which they go is near the processor. It is that of any of
+/// 256 parts, so a processor that wrote at once would wait for it.
+const COMING: usize = 8;
 
 impl<'s, 'o, F: RecordForm> StoreWriter<'s, 'o, F> {
     /// Pieces of about so many bytes; the buffers of all parts take that much memory.
     pub(crate) fn new(store: &'s Store<'o, F>, piece: usize) -> Self {
         let buffers = vec![Vec::new(); store.parts()];
-        StoreWriter { store, buffers, piece, file: OverflowFile::default() }
+        let coming = [const { None }; COMING];
+        StoreWriter { store, buffers, piece, file: OverflowFile::default(), coming, number: 0 }
+    }
+
+    /// Adds a record to a part, a few records later.
+    #[inline(always)]
+    pub(crate) fn add_soon(
+        &mut self,
+        part: usize,
+        record: F::RecordBytes,
+    ) -> Result<(), TemporaryError> {
+        let buffer = &self.buffers[part];
+        sys::prefetch(buffer.as_ptr().wrapping_add(buffer.len() + F::SIZE - 1));
+        let place = &mut self.coming[self.number % COMING];
+        self.number += 1;
+        match place.replace((part, record)) {
+            Some((part, record)) => self.add(part, record.as_ref()),
+            None => Ok(()),
+        }
     }
 
     /// Adds a record to a part.
@@ -303,6 +332,11 @@ impl<'s, 'o, F: RecordForm> StoreWriter<'s, 'o, F> {
 
     /// Hands over what is still held back.
     pub(crate) fn finish(mut self) -> Result<(), TemporaryError> {
+        for number in self.number..self.number + COMING {
+            if let Some((part, record)) = self.coming[number % COMING].take() {
+                self.add(part, record.as_ref())?;
+            }
+        }
         for (part, buffer) in self.buffers.iter_mut().enumerate() {
             Self::put(self.store, &mut self.file, part, buffer)?;
         }

@@ -16,7 +16,6 @@ use super::table::{KeptLine, PeTable, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
 use crate::first_extras::{Claim, believed, claim};
-use crate::line_index::LineIndex;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
 
@@ -236,7 +235,7 @@ struct PeReader {
     old: LineNames,
     blocks: Vec<Read>,
     tally: Tally,
-    index: LineIndex,
+    block_room: block::BlockRoom,
 }
 
 /// What stood in a block.
@@ -265,7 +264,7 @@ impl PeReader {
             && let Some((block, text)) = feed.next(buffer)
         {
             let before = self.names.bytes() + self.old.bytes();
-            let PeReader { names, old, tally, index, .. } = self;
+            let PeReader { names, old, tally, block_room, .. } = self;
             (names.launches.place, old.launches.place) = ((source, block), (source, block));
             // As many as in the last block, so that the lines are not moved as they grow.
             let like = self.blocks.last().map_or((0, 0), |last| (last.lines.len(), last.old.len()));
@@ -279,7 +278,7 @@ impl PeReader {
                 }
             };
             let mut lines = block::BlockLines::new(feed, tally, each);
-            lines.read(text, index);
+            lines.read(text, block_room);
             let count = lines.number;
             let examples = self.tally.take_examples();
             let place = (source, block);
