@@ -2,7 +2,7 @@
 //! whom it is. Every line is asked for both, so both are read in one go.
 
 use memchr::memchr_iter;
-use topas_format::line::Extras;
+use topas_format::line::{Extras, FirstNumbers};
 use topas_format::number::{leading, whole};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
@@ -35,6 +35,15 @@ impl FirstExtras {
             return FirstExtras { epoch: believed(t), claim: Claim::Uid(uid) };
         }
         FirstExtras { epoch: read_epoch(extras), claim: read_claim(extras) }
+    }
+
+    /// Of a line whose first numbers were read; `rest` is what stands behind them.
+    #[inline]
+    pub(crate) fn of_numbers(first: FirstNumbers, rest: &[u8], extras: Extras<'_>) -> Self {
+        if names_another_uid(rest) {
+            return FirstExtras::of_line(extras);
+        }
+        FirstExtras { epoch: believed(first.t), claim: Claim::Uid(first.uid) }
     }
 }
 

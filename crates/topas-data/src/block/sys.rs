@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1500))]
+        #![proptest_config(ProptestConfig::with_cases(600))]
 
         /// Lines of any form, and with bytes changed that may stand in any place.
         #[test]

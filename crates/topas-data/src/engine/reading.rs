@@ -344,7 +344,8 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         &mut self,
         line: &Line<'_>,
         extras: Extras<'_>,
-        text: &[u8],
+        of: &IndexedLine<'_>,
+        first: Option<FirstNumbers>,
     ) -> Result<(), TemporaryError> {
         if !self.question.wants(line, extras) {
             self.unwanted += 1;
@@ -352,8 +353,12 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         }
         self.key.clear();
         self.question.key(line, extras, &mut self.key);
-        let first = FirstExtras::of_line(extras);
-        let facts = facts_of_first(line, text, first, &mut self.clock, 0);
+        let rest = of.blanks.get(18).and_then(|blank| of.text.get(*blank as usize..of.end));
+        let first = match (first, rest) {
+            (Some(first), Some(rest)) => FirstExtras::of_numbers(first, rest, extras),
+            _ => FirstExtras::of_line(extras),
+        };
+        let facts = facts_of_first(line, of.bytes(), first, &mut self.clock, 0);
         // Last: words of a key that was only just written in bytes would have to be waited for.
         let group = self.groups.number(&self.key, &mut self.seen);
         let facts = LineFacts { group, ..facts };
@@ -396,7 +401,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
     fn read_again(&mut self, text: &[u8]) -> Result<(), TemporaryError> {
         self.columns.iter_mut().for_each(ColumnGroups::missed);
         match Line::parse_far(text) {
-            Ok((line, extras)) => self.line_by_key(&line, extras, text),
+            Ok((line, extras)) => self.line_by_key(&line, extras, &IndexedLine::lone(text), None),
             Err(_) => Ok(()),
         }
     }
@@ -422,7 +427,7 @@ impl<Q: Question, F: RecordForm, const BY_COLUMNS: bool> LineSink
         let kept = if BY_COLUMNS {
             self.reader.line_by_columns(line, extras, of, first)
         } else {
-            self.reader.line_by_key(line, extras, of.bytes())
+            self.reader.line_by_key(line, extras, of, first)
         };
         if let Err(error) = kept {
             *self.result = Err(error);

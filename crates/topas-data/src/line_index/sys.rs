@@ -15,21 +15,27 @@ pub(crate) fn has_vectors() -> bool {
         && std::is_x86_feature_detected!("popcnt")
 }
 
-/// [`Places::fill_by`] by the widest vectors that this processor has.
-pub(super) fn fill(places: &mut Places<'_>, text: &[u8]) {
+/// Finds all of a text.
+pub(super) type Fill = fn(&mut Places<'_>, &[u8]);
+
+/// The ways in which this processor can do that, the fastest first.
+pub(super) fn ways() -> impl Iterator<Item = Fill> {
+    let by_words: Fill = |places, text| places.fill_by(text, by_words, put_blanks);
     #[cfg(target_arch = "x86_64")]
-    if has_vectors() {
-        if std::is_x86_feature_detected!("avx512bw")
+    {
+        // SAFETY: it is called if the processor has these instructions.
+        let narrow: Fill = |places, text| unsafe { vectors::fill(places, text) };
+        // SAFETY: likewise.
+        let wide: Fill = |places, text| unsafe { wide_vectors::fill(places, text) };
+        let is_wide = has_vectors()
             && std::is_x86_feature_detected!("avx512f")
-            && std::is_x86_feature_detected!("avx512vbmi2")
-        {
-            // SAFETY: the processor has these instructions.
-            return unsafe { wide_vectors::fill(places, text) };
-        }
-        // SAFETY: the processor has these instructions.
-        return unsafe { vectors::fill(places, text) };
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512vbmi2");
+        let vectors = is_wide.then_some(wide).into_iter().chain(has_vectors().then_some(narrow));
+        vectors.chain([by_words])
     }
-    places.fill_by(text, by_words, put_blanks);
+    #[cfg(not(target_arch = "x86_64"))]
+    [by_words].into_iter()
 }
 
 #[cfg(target_arch = "x86_64")]

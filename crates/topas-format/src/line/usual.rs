@@ -59,6 +59,11 @@ impl UsualReader {
     ///
     /// The line is not returned: a line that is returned would come through memory, with fields that
     /// nobody looks at.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2, BMI1, BMI2, LZCNT and POPCNT. Functions that are compiled for these
+    /// call this one without `unsafe`.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub fn read<'a>(&mut self, of: &IndexedLine<'a>, sink: impl UsualSink<'a>) -> bool {
