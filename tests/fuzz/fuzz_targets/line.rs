@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use topas_format::MAX_LINE;
-use topas_format::line::{IndexedLine, Line, Writer};
 #[cfg(target_arch = "x86_64")]
 use topas_format::line::{Extras, FirstNumbers, UsualReader, UsualSink};
+use topas_format::line::{IndexedLine, Line, Writer};
 
 /// Keeps a usual line.
 #[cfg(target_arch = "x86_64")]
