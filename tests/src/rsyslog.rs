@@ -191,12 +191,16 @@ impl Chain {
         dir.map_or_else(|_| Vec::new(), |dir| dir.flatten().map(|entry| entry.path()).collect())
     }
 
-    /// The lines at the center, in the order they came.
+    /// The lines at the center, in the order they came. The daemon writes pieces of 4 kB, so that a file may
+    /// end within a line that is being written: this line has not arrived.
     pub fn arrived(&self) -> Vec<Vec<u8>> {
-        let text: Vec<u8> =
-            self.files().iter().flat_map(|file| fs::read(file).expect("read a log")).collect();
-        let lines = text.split_inclusive(|byte| *byte == b'\n');
-        lines.map(|line| line.strip_suffix(b"\n").expect("a whole line").to_vec()).collect()
+        let mut arrived = Vec::new();
+        for file in self.files() {
+            let text = fs::read(file).expect("read a log");
+            let lines = text.split_inclusive(|byte| *byte == b'\n');
+            arrived.extend(lines.filter_map(|line| Some(line.strip_suffix(b"\n")?.to_vec())));
+        }
+        arrived
     }
 
     /// Waits for at least `count` lines at the center, and a little for more than those.
