@@ -61,10 +61,10 @@ impl Rows {
     /// The rule of a return address that is not in its first place.
     #[inline(never)]
     fn elsewhere(&mut self, address: usize) -> Rule {
+        // A row may stand behind one that is empty by now: outermost frames stay when modules go.
         for i in 0..PROBES {
             match self.rows.get((Rows::place(address) + i) % ROWS) {
                 Some(row) if row.address == address && row.rule != 0 => return Rule(row.rule),
-                Some(row) if row.rule == 0 => break,
                 _ => {}
             }
         }
@@ -104,5 +104,25 @@ impl Rows {
         if let Some(row) = self.rows.get_mut(usable.unwrap_or(first)) {
             *row = Row { address, rule: rule.0 };
         }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outermost_frame_is_found_behind_a_row_that_went() {
+        let mut rows = Rows::new();
+        let address = 0x1000;
+        let other = (1..usize::MAX).find(|other| Rows::place(*other) == Rows::place(address));
+        let first = other.expect("an address of the same place");
+        rows.put(first, Rule::plain(FrameEnd::Foreign));
+        rows.put(address, Rule::plain(FrameEnd::Outermost));
+        let outermost = FrameEnd::Outermost as u64;
+        for row in rows.rows.iter_mut().filter(|row| Rule(row.rule).end() != outermost) {
+            *row = Row { address: 0, rule: 0 };
+        }
+        assert_eq!(rows.rule(address).end(), outermost);
     }
 }
