@@ -5,7 +5,7 @@ mod sys;
 
 #[cfg(target_arch = "x86_64")]
 use topas_format::line::UsualReader;
-use topas_format::line::{Extras, Fault, FirstNumbers, IndexedLine, Line};
+use topas_format::line::{Extras, Fault, IndexedLine, Line};
 
 use crate::feed::Feed;
 use crate::line_index::LineIndex;
@@ -51,25 +51,13 @@ pub(crate) struct BlockRoom {
 
 /// Gets the log lines of blocks.
 pub(crate) trait LineSink {
-    /// A line, which stands at `of`, and what its first extras say if they were read.
-    fn line(
-        &mut self,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        of: &IndexedLine<'_>,
-        first: Option<FirstNumbers>,
-    );
+    /// A line, which stands at `of`.
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>);
 }
 
 impl<F: FnMut(&Line<'_>, Extras<'_>)> LineSink for F {
     #[inline(always)]
-    fn line(
-        &mut self,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        _: &IndexedLine<'_>,
-        _: Option<FirstNumbers>,
-    ) {
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, _: &IndexedLine<'_>) {
         self(line, extras);
     }
 }
@@ -117,7 +105,7 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         match Line::parse_indexed(of, ends) {
             Ok((line, extras)) if of.end - of.begin <= MAX_LINE_READ => {
                 self.number += 1;
-                self.good(&line, extras, of, None);
+                self.good(&line, extras, of);
             }
             Ok(_) => self.bad(Problem::TooLong, of.bytes()),
             Err(_) => self.other(of.bytes(), true),
@@ -139,7 +127,7 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         match Line::parse_far(text) {
             Ok((line, extras)) if text.len() <= MAX_LINE_READ => {
                 self.number += 1;
-                self.good(&line, extras, &IndexedLine::lone(text), None);
+                self.good(&line, extras, &IndexedLine::lone(text));
             }
             Ok(_) => self.bad(Problem::TooLong, text),
             Err(_) => self.other(text, is_whole),
@@ -148,17 +136,11 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
 
     /// A log line: it counts if it is vouched for.
     #[inline(always)]
-    fn good(
-        &mut self,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        of: &IndexedLine<'_>,
-        first: Option<FirstNumbers>,
-    ) {
+    fn good(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
         match self.vouch.line(line.user, extras) {
             Ok(()) => {
                 self.tally.good += 1;
-                self.each.line(line, extras, of, first);
+                self.each.line(line, extras, of);
             }
             Err(stranger) => self.tally.foreign.add(stranger),
         }
@@ -193,7 +175,7 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
         } else {
             self.tally.bad(self.source, self.number, problem(text, is_whole), text);
             if let Some((line, extras, text)) = behind_torn(text) {
-                self.good(&line, extras, &IndexedLine::lone(text), None);
+                self.good(&line, extras, &IndexedLine::lone(text));
             } else if let Some(text) = profile_line::behind_torn(text) {
                 self.profile(text);
             }

@@ -89,7 +89,8 @@ impl LineIndex {
         newlines.map(move |(newline, blanks)| {
             let (end, blanks) = (*newline as usize, *blanks as usize);
             let known = self.blanks.get(before..blanks).unwrap_or_default();
-            let line = IndexedLine { text, begin, end, blanks: known, plain: self.plain };
+            let line =
+                IndexedLine { text, begin, end, blanks: known, plain: self.plain, first: None };
             (begin, before) = (end + 1, blanks);
             line
         })

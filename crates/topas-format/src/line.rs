@@ -115,6 +115,8 @@ pub struct IndexedLine<'a> {
     pub blanks: &'a [u32],
     /// Whether it is known that no `%` is in the line
     pub plain: bool,
+    /// What its first extras say, if they were read
+    pub first: Option<FirstNumbers>,
 }
 
 /// What the extras say with which the module begins: `v=1 t=... uid=...`.
@@ -129,7 +131,7 @@ pub struct FirstNumbers {
 impl<'a> IndexedLine<'a> {
     /// A text that is one line, of whose blanks nothing is known.
     pub fn lone(text: &'a [u8]) -> Self {
-        IndexedLine { text, begin: 0, end: text.len(), blanks: &[], plain: false }
+        IndexedLine { text, begin: 0, end: text.len(), blanks: &[], plain: false, first: None }
     }
 
     /// The line.

@@ -148,7 +148,7 @@ proptest! {
         let blanks: Vec<u32> =
             (begin..end).filter(|at| text[*at] == b' ').map(|at| at as u32).collect();
         for plain in [false, !changed.contains(&b'%')] {
-            let of = IndexedLine { text: &text, begin, end, blanks: &blanks, plain };
+            let of = IndexedLine { text: &text, begin, end, blanks: &blanks, plain, first: None };
             prop_assert_eq!(of.bytes(), changed.as_slice());
             if let Some(ends) = blanks.first_chunk() {
                 let (known, found) = (Line::parse_indexed(&of, ends), Line::parse(&changed));

@@ -17,7 +17,7 @@ pub(super) fn lines<E: LineSink>(lines: &mut BlockLines<'_, E>, text: &[u8], roo
 
 #[cfg(target_arch = "x86_64")]
 mod vectors {
-    use topas_format::line::{Extras, FirstNumbers, IndexedLine, Line, UsualSink};
+    use topas_format::line::{Extras, IndexedLine, Line, UsualSink};
 
     use super::{BlockLines, BlockRoom, LineSink};
 
@@ -30,23 +30,20 @@ mod vectors {
         room: &mut BlockRoom,
     ) {
         for of in room.index.lines(text) {
-            if !room.usual.read(&of, GoodLine { lines, of: &of }) {
+            if !room.usual.read(&of, GoodLine(lines)) {
                 lines.unusual(of);
             }
         }
     }
 
     /// A line that goes the way of good lines.
-    struct GoodLine<'l, 's, 'a, E> {
-        lines: &'l mut BlockLines<'s, E>,
-        of: &'l IndexedLine<'a>,
-    }
+    struct GoodLine<'l, 's, E>(&'l mut BlockLines<'s, E>);
 
-    impl<'a, E: LineSink> UsualSink<'a> for GoodLine<'_, '_, 'a, E> {
+    impl<'a, E: LineSink> UsualSink<'a> for GoodLine<'_, '_, E> {
         #[inline(always)]
-        fn take(self, line: &Line<'a>, extras: Extras<'a>, first: FirstNumbers) {
-            self.lines.number += 1;
-            self.lines.good(line, extras, self.of, Some(first));
+        fn take(self, line: &Line<'a>, extras: Extras<'a>, of: &IndexedLine<'a>) {
+            self.0.number += 1;
+            self.0.good(line, extras, of);
         }
     }
 }
@@ -71,14 +68,8 @@ mod tests {
     }
 
     impl LineSink for &mut Seen {
-        fn line(
-            &mut self,
-            line: &Line<'_>,
-            extras: Extras<'_>,
-            of: &IndexedLine<'_>,
-            first: Option<FirstNumbers>,
-        ) {
-            if let Some(FirstNumbers { t, uid }) = first {
+        fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
+            if let Some(FirstNumbers { t, uid }) = of.first {
                 let number = |value: &[u8]| std::str::from_utf8(value).unwrap().parse().unwrap();
                 let read: Vec<(&[u8], u64)> =
                     extras.skip(1).take(2).map(|(key, value)| (key, number(value))).collect();
@@ -86,7 +77,7 @@ mod tests {
             }
             let all: Vec<_> = extras.map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
             self.lines.push(format!("{line:?} {all:?} {:?}", of.bytes()));
-            self.usual.push(first.is_some());
+            self.usual.push(of.first.is_some());
         }
     }
 

@@ -70,19 +70,14 @@ impl ColumnGroups {
     }
 
     /// Looks at a line; None if it is not as the module writes it, or has texts that are too long.
-    /// `first` is what its first extras say, if they were read.
     #[inline(always)]
-    pub(super) fn look(
-        &self,
-        line: &IndexedLine<'_>,
-        first: Option<FirstNumbers>,
-    ) -> Option<ColumnLook> {
+    pub(super) fn look(&self, line: &IndexedLine<'_>) -> Option<ColumnLook> {
         let (ends, more) = line.blanks.split_first_chunk::<18>()?;
         // Tokens from the second on, and the first extras.
         let slot = |begin: u32, end: u32| {
             Slot::new(line.text, begin as usize + 1, end as usize, line.plain)
         };
-        let FirstNumbers { t, uid } = match first {
+        let FirstNumbers { t, uid } = match line.first {
             Some(first) => first,
             None => {
                 if slot(ends[15], ends[16])?.bytes() != b"v=1" {
@@ -205,7 +200,7 @@ mod tests {
         let mut index = LineIndex::default();
         index.fill(text.as_bytes());
         let line = index.lines(text.as_bytes()).nth(1).unwrap();
-        let look = groups.look(&line, None)?;
+        let look = groups.look(&line)?;
         let (_, extras) = Line::parse(line.bytes()).unwrap();
         assert_eq!(look.first, FirstExtras::of_line(extras));
         Some(look.texts)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rustc_hash::FxHasher;
 use topas_format::escape::Name;
-use topas_format::line::{Extras, FirstNumbers, IndexedLine, Line};
+use topas_format::line::{Extras, IndexedLine, Line};
 
 use super::TemporaryError;
 use super::columns::ColumnGroups;
@@ -345,7 +345,6 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         line: &Line<'_>,
         extras: Extras<'_>,
         of: &IndexedLine<'_>,
-        first: Option<FirstNumbers>,
     ) -> Result<(), TemporaryError> {
         if !self.question.wants(line, extras) {
             self.unwanted += 1;
@@ -354,7 +353,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         self.key.clear();
         self.question.key(line, extras, &mut self.key);
         let rest = of.blanks.get(18).and_then(|blank| of.text.get(*blank as usize..of.end));
-        let first = match (first, rest) {
+        let first = match (of.first, rest) {
             (Some(first), Some(rest)) => FirstExtras::of_numbers(first, rest, extras),
             _ => FirstExtras::of_line(extras),
         };
@@ -372,9 +371,8 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
         line: &Line<'_>,
         extras: Extras<'_>,
         of: &IndexedLine<'_>,
-        first: Option<FirstNumbers>,
     ) -> Result<(), TemporaryError> {
-        let Some(look) = self.columns.as_ref().and_then(|columns| columns.look(of, first)) else {
+        let Some(look) = self.columns.as_ref().and_then(|columns| columns.look(of)) else {
             return self.read_again(of.bytes());
         };
         let facts = facts_of_first(line, of.bytes(), look.first, &mut self.clock, 0);
@@ -401,7 +399,7 @@ impl<'r, 'o, Q: Question, F: RecordForm> LogReader<'r, 'o, Q, F> {
     fn read_again(&mut self, text: &[u8]) -> Result<(), TemporaryError> {
         self.columns.iter_mut().for_each(ColumnGroups::missed);
         match Line::parse_far(text) {
-            Ok((line, extras)) => self.line_by_key(&line, extras, &IndexedLine::lone(text), None),
+            Ok((line, extras)) => self.line_by_key(&line, extras, &IndexedLine::lone(text)),
             Err(_) => Ok(()),
         }
     }
@@ -417,17 +415,11 @@ impl<Q: Question, F: RecordForm, const BY_COLUMNS: bool> LineSink
     for KeptLines<'_, LogReader<'_, '_, Q, F>, BY_COLUMNS>
 {
     #[inline(always)]
-    fn line(
-        &mut self,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        of: &IndexedLine<'_>,
-        first: Option<FirstNumbers>,
-    ) {
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
         let kept = if BY_COLUMNS {
-            self.reader.line_by_columns(line, extras, of, first)
+            self.reader.line_by_columns(line, extras, of)
         } else {
-            self.reader.line_by_key(line, extras, of, first)
+            self.reader.line_by_key(line, extras, of)
         };
         if let Err(error) = kept {
             *self.result = Err(error);

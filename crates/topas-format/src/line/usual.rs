@@ -22,8 +22,8 @@ use crate::slot::Slot;
 
 /// Gets a usual line.
 pub trait UsualSink<'a> {
-    /// The line, its extras, and what the first of them say.
-    fn take(self, line: &Line<'a>, extras: Extras<'a>, first: FirstNumbers);
+    /// The line, its extras, and where it stands, with what the first extras say.
+    fn take(self, line: &Line<'a>, extras: Extras<'a>, of: &IndexedLine<'a>);
 }
 
 /// Reads usual lines, and remembers what comes again in other lines.
@@ -132,7 +132,8 @@ impl UsualReader {
         };
         let blanks = of.blanks.get(15..).unwrap_or_default();
         let extras = Extras { text: of.bytes(), at: end(15).wrapping_sub(of.begin), blanks };
-        sink.take(&line, extras, FirstNumbers { t, uid });
+        let first = Some(FirstNumbers { t, uid });
+        sink.take(&line, extras, &IndexedLine { first, ..*of });
         Some(())
     }
 
