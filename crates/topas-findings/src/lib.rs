@@ -24,6 +24,7 @@ mod rule;
 mod search;
 mod template;
 mod timeline_run;
+mod wait_names;
 
 pub use ending::{ending_words, signal_name};
 pub use fact::{FACTS, Fact, FactSource, FactSpread, FactValue, FactValues};

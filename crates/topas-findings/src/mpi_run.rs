@@ -9,6 +9,7 @@ use topas_mpi_data::{
 use topas_mpi_table::{Epoch, FunctionClass};
 
 use crate::fact::FactValues;
+use crate::wait_names::WaitNames;
 
 /// Share of a kind of wait from which on one rank is the one that others wait for.
 const MOST: f64 = 0.5;
@@ -16,50 +17,15 @@ const MOST: f64 = 0.5;
 /// The communicator of which nothing has to be said.
 const WORLD: &str = "MPI_COMM_WORLD";
 
-/// The names of the facts of a kind of wait.
-struct WaitNames {
-    share: &'static str,
-    cost: &'static str,
-    sum: &'static str,
-    calls: &'static str,
-    routine: &'static str,
-    who: &'static str,
-    who_share: &'static str,
-    own: &'static str,
-    others: &'static str,
-    turns: &'static str,
-    first: &'static str,
-    first_computes: &'static str,
-}
-
-macro_rules! wait_names {
-    ($kind:literal) => {
-        WaitNames {
-            share: concat!($kind, "_share"),
-            cost: concat!($kind, "_cost"),
-            sum: concat!($kind, "_sum"),
-            calls: concat!($kind, "_calls"),
-            routine: concat!($kind, "_routine"),
-            who: concat!($kind, "_who"),
-            who_share: concat!($kind, "_who_share"),
-            own: concat!($kind, "_who_computes"),
-            others: concat!($kind, "_others_compute"),
-            turns: concat!($kind, "_turns"),
-            first: concat!($kind, "_first"),
-            first_computes: concat!($kind, "_first_computes"),
-        }
-    };
-}
-
 /// A kind of wait among those of a rank or a routine.
 type KindOfWait = fn(&Blame) -> Waiting;
 
 /// The kinds of waits, and all of them together.
 const WAIT_KINDS: [(WaitNames, KindOfWait); 4] = [
-    (wait_names!("late"), |of| of.late),
-    (wait_names!("latercv"), |of| of.late_receiver),
-    (wait_names!("coll"), |of| of.collective),
-    (wait_names!("waits"), Blame::all),
+    (WaitNames::LATE_SENDERS, |of| of.late),
+    (WaitNames::LATE_RECEIVERS, |of| of.late_receiver),
+    (WaitNames::COLLECTIVES, |of| of.collective),
+    (WaitNames::ALL, Blame::all),
 ];
 
 /// The facts of a profile of which nothing else is known: of `topas-mpi.out`, or of mapped files.

@@ -3,6 +3,7 @@
 use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline, TimelineNote};
 
 use crate::fact::{FactSpread, FactValues};
+use crate::wait_names::WaitNames;
 
 /// Parts of a run. The first and the last one are told apart: programs begin and end in ways of their own.
 const PARTS: usize = 20;
@@ -13,45 +14,37 @@ const MOST: f64 = 0.5;
 /// Most parts of a run in which waits are told to be.
 const SHORT: usize = 4;
 
-/// A kind of wait in an event log, and the names of its facts.
+/// A kind of wait in an event log.
 struct LoggedWaits {
+    names: WaitNames,
     classes: &'static [TimeClass],
     notes: &'static [NoteKind],
-    share: &'static str,
-    error: &'static str,
-    when: &'static str,
-    cost: &'static str,
-    sum: &'static str,
-    calls: &'static str,
-}
-
-macro_rules! logged_waits {
-    ($kind:literal, $classes:expr, $notes:expr) => {
-        LoggedWaits {
-            classes: $classes,
-            notes: $notes,
-            share: concat!($kind, "_share"),
-            error: concat!($kind, "_error"),
-            when: concat!($kind, "_when"),
-            cost: concat!($kind, "_cost"),
-            sum: concat!($kind, "_sum"),
-            calls: concat!($kind, "_calls"),
-        }
-    };
 }
 
 /// All waits for others.
-const ALL_WAITS: LoggedWaits = logged_waits!(
-    "waits",
-    &[TimeClass::LateSender, TimeClass::LateReceiver, TimeClass::CollectiveWait],
-    &[NoteKind::Message, NoteKind::LateReceiver, NoteKind::Collective]
-);
+const ALL_WAITS: LoggedWaits = LoggedWaits {
+    names: WaitNames::ALL,
+    classes: &[TimeClass::LateSender, TimeClass::LateReceiver, TimeClass::CollectiveWait],
+    notes: &[NoteKind::Message, NoteKind::LateReceiver, NoteKind::Collective],
+};
 
 /// The kinds of waits, and all of them together.
 const WAITS: [LoggedWaits; 4] = [
-    logged_waits!("late", &[TimeClass::LateSender], &[NoteKind::Message]),
-    logged_waits!("latercv", &[TimeClass::LateReceiver], &[NoteKind::LateReceiver]),
-    logged_waits!("coll", &[TimeClass::CollectiveWait], &[NoteKind::Collective]),
+    LoggedWaits {
+        names: WaitNames::LATE_SENDERS,
+        classes: &[TimeClass::LateSender],
+        notes: &[NoteKind::Message],
+    },
+    LoggedWaits {
+        names: WaitNames::LATE_RECEIVERS,
+        classes: &[TimeClass::LateReceiver],
+        notes: &[NoteKind::LateReceiver],
+    },
+    LoggedWaits {
+        names: WaitNames::COLLECTIVES,
+        classes: &[TimeClass::CollectiveWait],
+        notes: &[NoteKind::Collective],
+    },
     ALL_WAITS,
 ];
 
@@ -60,7 +53,7 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let course = timeline.course(PARTS);
     facts.number("slices", (PARTS - 2) as f64);
     let sums = timeline.course(1);
-    for LoggedWaits { classes, share, error, when, .. } in WAITS {
+    for LoggedWaits { names: WaitNames { share, error, when, .. }, classes, .. } in WAITS {
         let Some(scale) = scale(facts, share, part(&sums[0], classes)) else { continue };
         let shares: Vec<f64> = course.iter().map(|times| scale * part(times, classes)).collect();
         // What a rank does before the log begins is not known.
@@ -78,7 +71,7 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
             facts.text(when, words);
         }
     }
-    let measured = facts.get_number(ALL_WAITS.share).unwrap_or(0.0);
+    let measured = facts.get_number(ALL_WAITS.names.share).unwrap_or(0.0);
     let is_measured = facts.get_number("waits_known") == Some(1.0);
     let in_log = part(&sums[0], ALL_WAITS.classes);
     if !is_measured || in_log >= MOST * measured {
@@ -102,7 +95,7 @@ fn scale(facts: &FactValues, share: &str, in_log: f64) -> Option<f64> {
 fn waits(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
     let ranks = timeline.processes.len().max(1) as f64;
-    for LoggedWaits { classes, notes, share, cost, sum, calls, .. } in WAITS {
+    for LoggedWaits { names: WaitNames { share, cost, sum, calls, .. }, classes, notes } in WAITS {
         let time: u64 = timeline.rows.iter().map(|row| of_classes(&row.times, classes)).sum();
         let waited = |note: &&TimelineNote| note.wait > 0 && notes.contains(&note.kind);
         facts.number(share, 100.0 * time as f64 / all.max(1) as f64);

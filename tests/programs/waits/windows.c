@@ -162,13 +162,11 @@ static void wait_for(window *w, int tests)
     awaits(c, w->accessed_by[own], w->completed);
 }
 
-/* All others access the window of rank 0, which posts it late. As "plain" both windows are of memory that
-   only one rank has. */
-static void posts(window *w)
+/* An epoch in which this rank is late to post. */
+static void posts_late(window *w, const unsigned targets[RANKS], int late)
 {
-    const unsigned targets[RANKS] = {0, 1, 1, 1};
     accesses(w, targets);
-    if (own == 0)
+    if (own == late)
         pass(2);
     post(w);
     start(w);
@@ -176,17 +174,17 @@ static void posts(window *w)
     wait_for(w, 0);
 }
 
+/* All others access the window of rank 0, which posts it late. As "plain" both windows are of memory that
+   only one rank has. */
+static void posts(window *w)
+{
+    posts_late(w, (const unsigned[RANKS]){0, 1, 1, 1}, 0);
+}
+
 /* The same without rank 0, which has no part in the window, and with rank 1 in its place. */
 static void part(window *w)
 {
-    const unsigned targets[RANKS] = {0, 0, 2, 2};
-    accesses(w, targets);
-    if (own == 1)
-        pass(2);
-    post(w);
-    start(w);
-    complete(w);
-    wait_for(w, 0);
+    posts_late(w, (const unsigned[RANKS]){0, 0, 2, 2}, 1);
 }
 
 /* All others end their accesses late, the last rank last. */

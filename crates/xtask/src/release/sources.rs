@@ -3,12 +3,12 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::{Release, VERSION};
-use crate::process::{cargo, output, root, run};
+use crate::process::{cargo, output, root};
 
 /// Where the crates stand in the archive.
 const CRATES: &str = "vendor";
@@ -53,16 +53,10 @@ pub fn archive(release: &Release) -> Result<Option<PathBuf>> {
 fn copy_tracked(to: &Path) -> Result<()> {
     let mut git = Command::new("git");
     let list = output(git.current_dir(root()).args(["ls-files", "-z"]))?;
-    let mut tar = Command::new("tar");
-    tar.args(["--null", "--files-from=-", "--create", "--file=-"]).current_dir(root());
-    let mut pack = tar.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("tar")?;
-    let mut names = pack.stdin.take().context("the input of tar")?;
-    let files = pack.stdout.take().context("the output of tar")?;
-    let write = std::thread::spawn(move || names.write_all(list.as_bytes()));
-    run(Command::new("tar").arg("-C").arg(to).args(["--extract", "--file=-"]).stdin(files))?;
-    write.join().expect("no panic")?;
-    if !pack.wait()?.success() {
-        bail!("tar could not read all files of the repository");
+    for name in list.split_terminator('\0') {
+        let target = to.join(name);
+        fs::create_dir_all(target.parent().unwrap_or(to))?;
+        fs::copy(root().join(name), target).with_context(|| format!("cannot copy {name}"))?;
     }
     Ok(())
 }
