@@ -33,6 +33,8 @@ pub enum FactSource {
     Mpi,
     /// Why ranks wait in them
     Waits,
+    /// From where they call it
+    CallPaths,
     /// When they did what
     EventLog,
     /// Earlier runs, of a log
@@ -47,6 +49,8 @@ impl Fact {
             FactSource::EventLog
         } else if begins(&["late", "coll_", "waits_"]) {
             FactSource::Waits
+        } else if begins(&["paths_"]) {
+            FactSource::CallPaths
         } else if begins(&["mpi_", "outside_", "transfer_", "message_", "file_", "window_"])
             || begins(&["spawn_", "poll_", "comm_", "processor_", "preempted_", "taken_"])
         {

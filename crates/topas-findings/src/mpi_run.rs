@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank, RoutineAmount,
-    RoutineCalls, RoutineWaits, WaitSums, Waiting, computing, outside_of_rank,
+    Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
+    RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing, delay_origins,
+    outside_of_rank,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -47,8 +48,12 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     if sums.wall == 0 || sums.ranks == 0 {
         return;
     }
-    let share = |time: u128| 100.0 * time as f64 / sums.wall as f64;
-    let mean = |time: u128| wall * time as f64 / sums.wall as f64;
+    let callers = CallersTime::of(profile);
+    if callers.threads {
+        facts.number("mpi_threads", callers.count as f64);
+    }
+    let share = |time: u128| 100.0 * time as f64 / callers.time as f64;
+    let mean = |time: u128| wall * time as f64 / callers.time as f64;
     facts.number("mpi_share", share(sums.mpi));
     facts.number("mpi_cost", mean(sums.mpi));
     let is_edge = |of: &&RoutineCalls| {
@@ -71,7 +76,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         (sums.threads <= 1).then(|| sums.outside())
     };
     if let Some(outside) = outside {
-        facts.number("outside_share", share(outside));
+        facts.number("outside_share", 100.0 * outside as f64 / sums.wall as f64);
     }
     let waits = all_waits(profile);
     facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
@@ -155,13 +160,20 @@ fn all_waits(profile: &MpiProfile) -> Option<(WaitSums, Vec<RoutineWaits>)> {
 }
 
 fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts: &mut FactValues) {
-    let sums = &profile.total;
+    let callers = CallersTime::of(profile);
     for (names, kind) in &WAIT_KINDS {
         let Waiting { calls, time } = kind(&Blame::from(all));
-        facts.number(names.share, 100.0 * time as f64 / sums.wall as f64);
-        facts.number(names.cost, time as f64 / 1e9 / sums.ranks as f64);
+        facts.number(names.share, 100.0 * time as f64 / callers.time as f64);
+        facts.number(names.cost, time as f64 / 1e9 / callers.count as f64);
         facts.number(names.sum, time as f64 / 1e9);
         facts.number(names.calls, calls as f64);
+        if profile.ranks.len() as u64 == profile.total.ranks {
+            let of_rank = |rank: &MpiRank| {
+                let time = kind(&Blame::from(&rank.sums.waits.all())).time as f64 / 1e9;
+                time / f64::from(rank.sums.threads.max(1))
+            };
+            facts.number(names.most, profile.ranks.iter().map(of_rank).fold(0.0, f64::max));
+        }
         let of_routine = |of: &&RoutineWaits| kind(&Blame::from(&of.sums)).time;
         let most = routines.iter().max_by_key(of_routine).filter(|of| of_routine(of) > 0);
         let name = most.map(|of| profile.routines.name(of.number));
@@ -170,7 +182,7 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
     }
     let waits = blamed_waits(profile, |of| of.late_receiver);
     facts.number("latercv_queued", 100.0 * queued(&waits, |rank| busy_elsewhere(profile, rank)));
-    facts.number("lateunk_share", 100.0 * all.unknown() as f64 / sums.wall as f64);
+    facts.number("lateunk_share", 100.0 * all.unknown() as f64 / callers.time as f64);
 }
 
 /// That a rank waited for another; times in ns.
@@ -228,7 +240,8 @@ fn queued(waits: &[BlamedWait], elsewhere: impl Fn(u32) -> Option<u128>) -> f64 
     left.sum::<u128>() as f64 / all as f64
 }
 
-/// The rank that others wait for, if there is one; else how many ranks take turns in that.
+/// The rank that others wait for, if there is one; else that in which most of their waits begin; else how many
+/// ranks are late in turns.
 fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut FactValues) {
     let blamed = by_blamed(&blamed_waits(profile, of));
     let all: u128 = blamed.values().sum();
@@ -238,6 +251,19 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
     }
     let share = *time as f64 / all as f64;
     if share < MOST {
+        let origins = delay_origins(profile, |blame| of(blame).time);
+        let most = origins.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let most = most.filter(|(_, time)| **time >= MOST * all as f64 / 1e9);
+        if let Some((first, (own, mean))) =
+            most.and_then(|(rank, _)| Some((rank, computing(profile, *rank)?)))
+        {
+            let words = format!("rank {first}");
+            facts.text(names.first, words.clone());
+            facts.text(names.origin, words);
+            facts.number(names.origin_computes, own as f64 / 1e9);
+            facts.number(names.others, mean as f64 / 1e9);
+            return;
+        }
         let some = blamed.values().filter(|time| **time * 20 >= all).count();
         facts.number(names.turns, some as f64);
         return;
@@ -273,8 +299,9 @@ fn messages(profile: &MpiProfile, waited: u128, wall: f64, facts: &mut FactValue
     let count: u128 = sent.iter().sum();
     let bytes: u128 = p2p().map(|of| amount(of.sent)).sum();
     let own = time.saturating_sub(waited.min(time));
-    facts.number("transfer_share", 100.0 * own as f64 / sums.wall as f64);
-    facts.number("transfer_cost", own as f64 / 1e9 / sums.ranks as f64);
+    let callers = CallersTime::of(profile);
+    facts.number("transfer_share", 100.0 * own as f64 / callers.time as f64);
+    facts.number("transfer_cost", own as f64 / 1e9 / callers.count as f64);
     facts.number("transfer_sum", own as f64 / 1e9);
     // That there are none is known where bytes were counted.
     if count == 0 && !profile.facts.missed.iter().any(|missed| &**missed == "bytes") {
@@ -313,8 +340,9 @@ fn class(
     let are_these = |of: &&RoutineWaits| these.iter().any(|one| one.number == of.number);
     let waited: u128 = waits.iter().filter(are_these).map(|of| told(&of.sums)).sum();
     let time = these.iter().map(|of| of.time).sum::<u128>().saturating_sub(waited);
-    facts.number(share, 100.0 * time as f64 / sums.wall as f64);
-    facts.number(cost, time as f64 / 1e9 / sums.ranks as f64);
+    let callers = CallersTime::of(profile);
+    facts.number(share, 100.0 * time as f64 / callers.time as f64);
+    facts.number(cost, time as f64 / 1e9 / callers.count as f64);
     facts.number(sum, time as f64 / 1e9);
     these
 }

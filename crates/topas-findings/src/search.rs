@@ -115,7 +115,13 @@ impl Rules {
         {
             search.unknown.push(("whether it is so during the whole run".to_owned(), slices));
         }
-        if search.findings.is_empty() {
+        if let Some(paths) = Fact::named("paths_known")
+            && facts.get_number(paths.name) == Some(0.0)
+            && search.findings.iter().any(|finding| self.has_place(finding))
+        {
+            search.unknown.push(("the lines of the source".to_owned(), paths));
+        }
+        if search.findings.is_empty() && search.unsure.is_empty() {
             search.nothing = floor.and_then(|rule| match rule.look(facts) {
                 RuleOutcome::Found(found) => Some(*found),
                 RuleOutcome::Unsure(_) | RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
@@ -127,6 +133,11 @@ impl Rules {
     /// Whether a finding is about a share that may vary during the run.
     fn tests(&self, finding: &RuleFinding) -> bool {
         self.named(&finding.rule).is_some_and(|rule| rule.test.is_some())
+    }
+
+    /// Whether a finding is about a rank that does something in its source.
+    fn has_place(&self, finding: &RuleFinding) -> bool {
+        self.named(&finding.rule).is_some_and(|rule| rule.place.is_some() && rule.cause.is_some())
     }
 
     /// Seconds of all ranks that the causes which were found explain of other findings.

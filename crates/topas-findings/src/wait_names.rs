@@ -5,6 +5,7 @@ pub(crate) struct WaitNames {
     pub(crate) share: &'static str,
     pub(crate) cost: &'static str,
     pub(crate) sum: &'static str,
+    pub(crate) most: &'static str,
     pub(crate) calls: &'static str,
     pub(crate) routine: &'static str,
     pub(crate) who: &'static str,
@@ -14,6 +15,8 @@ pub(crate) struct WaitNames {
     pub(crate) turns: &'static str,
     pub(crate) first: &'static str,
     pub(crate) first_computes: &'static str,
+    pub(crate) origin: &'static str,
+    pub(crate) origin_computes: &'static str,
     pub(crate) error: &'static str,
     pub(crate) when: &'static str,
 }
@@ -24,6 +27,7 @@ macro_rules! wait_names {
             share: concat!($kind, "_share"),
             cost: concat!($kind, "_cost"),
             sum: concat!($kind, "_sum"),
+            most: concat!($kind, "_most"),
             calls: concat!($kind, "_calls"),
             routine: concat!($kind, "_routine"),
             who: concat!($kind, "_who"),
@@ -33,6 +37,8 @@ macro_rules! wait_names {
             turns: concat!($kind, "_turns"),
             first: concat!($kind, "_first"),
             first_computes: concat!($kind, "_first_computes"),
+            origin: concat!($kind, "_origin"),
+            origin_computes: concat!($kind, "_origin_computes"),
             error: concat!($kind, "_error"),
             when: concat!($kind, "_when"),
         }

@@ -1,6 +1,11 @@
 //! Where a delay began: a rank that makes others wait may have waited itself.
 
+use std::collections::BTreeMap;
+
 use crate::{Blame, MpiProfile, outside_of_rank};
+
+/// Delays that are less than this part of all are not followed further: a thousandth.
+const NEGLIGIBLE: f64 = 1000.0;
 
 /// A rank computes longer than the others from a twentieth above their mean on.
 const LONGER: u128 = 20;
@@ -71,4 +76,45 @@ fn awaited_most(profile: &MpiProfile, rank: u32) -> Option<(u32, Blame, u128)> {
     let others = || known.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank);
     let most = others().max_by_key(|(peer, blame)| (blame.time(), std::cmp::Reverse(*peer)))?;
     Some((most.0, most.1, others().map(|(_, blame)| blame.time()).sum()))
+}
+
+/// In which ranks waits begin: the time of waits in s, by rank, in the order of ranks.
+///
+/// What others waited for a rank is followed to those for which this rank waited itself: of the delay that it hands on,
+/// the part min(1, W / P) is theirs, in proportion to its waits for them, where W is the time that it waited for
+/// others, and P the longest time that another rank waited for it. The rest begins in the rank. What goes round among
+/// ranks for ever begins in none of them.
+pub fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<u32, f64> {
+    let mut delays = BTreeMap::<u32, f64>::new();
+    let mut handed_on = BTreeMap::<u32, f64>::new();
+    let mut waits = BTreeMap::<u32, Vec<(u32, f64)>>::new();
+    for rank in &profile.ranks {
+        for (peer, blame) in rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank) {
+            *delays.entry(*peer).or_default() += of(blame) as f64 / 1e9;
+            let time = blame.time() as f64 / 1e9;
+            let most = handed_on.entry(*peer).or_default();
+            *most = most.max(time);
+            waits.entry(rank.rank).or_default().push((*peer, time));
+        }
+    }
+    let all: f64 = delays.values().sum();
+    let mut origins = BTreeMap::<u32, f64>::new();
+    for _ in 0..=profile.ranks.len() {
+        if delays.values().sum::<f64>() <= all / NEGLIGIBLE {
+            break;
+        }
+        let mut next = BTreeMap::<u32, f64>::new();
+        for (rank, delay) in delays {
+            let own = waits.get(&rank).map_or(&[][..], Vec::as_slice);
+            let waited: f64 = own.iter().map(|(_, time)| time).sum();
+            let most = handed_on.get(&rank).copied().unwrap_or(0.0);
+            let part = if most > 0.0 { (waited / most).min(1.0) } else { 0.0 };
+            *origins.entry(rank).or_default() += delay * (1.0 - part);
+            for (peer, time) in own.iter().filter(|_| waited > 0.0) {
+                *next.entry(*peer).or_default() += delay * part * time / waited;
+            }
+        }
+        delays = next;
+    }
+    origins
 }

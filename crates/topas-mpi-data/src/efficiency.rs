@@ -81,6 +81,49 @@ pub fn outside_of_rank(sums: &MpiSums) -> u128 {
     if sums.threads > 1 { sums.outside_max.into() } else { sums.outside() }
 }
 
+/// The time that calls of MPI can take together: that of all ranks or, where several threads of a rank called MPI,
+/// that of all these threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallersTime {
+    /// ns
+    pub time: u128,
+    /// Ranks, or threads that called MPI; of ranks that are not told one by one, as many for each as the rank with
+    /// most has
+    pub count: u64,
+    /// Whether these are threads
+    pub threads: bool,
+}
+
+impl CallersTime {
+    /// Of the ranks of a profile.
+    pub fn of(profile: &MpiProfile) -> CallersTime {
+        let total = &profile.total;
+        if total.threads <= 1 {
+            return CallersTime { time: total.wall, count: total.ranks, threads: false };
+        }
+        let threads = |sums: &MpiSums| sums.threads.max(1);
+        if profile.ranks.len() as u64 == total.ranks {
+            let each = || profile.ranks.iter().map(|rank| &rank.sums);
+            return CallersTime {
+                time: each().map(|sums| sums.wall * u128::from(threads(sums))).sum(),
+                count: each().map(|sums| u64::from(threads(sums))).sum(),
+                threads: true,
+            };
+        }
+        let most = threads(total);
+        CallersTime {
+            time: total.wall * u128::from(most),
+            count: total.ranks * u64::from(most),
+            threads: true,
+        }
+    }
+
+    /// Whose time it is: "ranks" or "threads".
+    pub const fn whose(&self) -> &'static str {
+        if self.threads { "threads" } else { "ranks" }
+    }
+}
+
 /// The efficiencies of a profile.
 ///
 /// # Errors
@@ -196,6 +239,17 @@ mod tests {
         assert_eq!(sum(|sums| sums.outside_max = 11), Err(NoEfficiency::Contradiction));
         assert_eq!(sum(|sums| sums.outside_max = 5), Err(NoEfficiency::Contradiction));
         assert_eq!(sum(|sums| sums.mpi = 21), Err(NoEfficiency::Contradiction));
+    }
+
+    #[test]
+    fn calls_take_no_more_than_the_time_of_the_threads_that_make_them() {
+        let mut profile = profile(&[(10, 2), (10, 6)]);
+        assert_eq!(CallersTime::of(&profile), CallersTime { time: 20, count: 2, threads: false });
+        profile.total.threads = 4;
+        profile.ranks[1].sums.threads = 4;
+        assert_eq!(CallersTime::of(&profile), CallersTime { time: 50, count: 5, threads: true });
+        profile.ranks.clear();
+        assert_eq!(CallersTime::of(&profile), CallersTime { time: 80, count: 8, threads: true });
     }
 
     /// With pauses and threads each rank tells for itself.

@@ -42,8 +42,8 @@ mod worlds;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
-pub use delay::{DelayBeginning, computing, is_longer};
-pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
+pub use delay::{DelayBeginning, computing, delay_origins, is_longer};
+pub use efficiency::{CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};

@@ -42,12 +42,29 @@ pub fn words(words: &FindingWords) -> String {
     words.iter().map(word).collect()
 }
 
+/// Sentences with their values. One that begins with a fact, such as "rank 3", has a capital letter.
+pub fn sentences(of: &FindingWords) -> String {
+    let mut text = String::new();
+    let mut begins = true;
+    for word in of {
+        let piece = words(&vec![word.clone()]);
+        let mut letters = piece.chars();
+        match letters.next().filter(|_| begins) {
+            Some(first) => text.extend(first.to_uppercase().chain(letters)),
+            None => text += &piece,
+        }
+        // Sentences are put one behind the other with a blank.
+        begins = text.ends_with(". ");
+    }
+    text
+}
+
 /// A finding in one paragraph: its sentences, what was ruled out, the next step.
 pub fn sentence(finding: &RuleFinding) -> String {
-    let mut text = words(&finding.sentence);
+    let mut text = sentences(&finding.sentence);
     for evidence in &finding.evidence {
         text.push(' ');
-        text += &words(evidence);
+        text += &sentences(evidence);
     }
     text + &advice(finding)
 }

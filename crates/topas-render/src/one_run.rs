@@ -9,7 +9,7 @@ mod unknown;
 
 use topas_data::{LineFacts, PeTime, RunHistory, RunRecord};
 use topas_findings::RuleFinding;
-use topas_mpi_data::MpiProfile;
+use topas_mpi_data::{CallersTime, MpiProfile};
 
 use crate::mpi_views::worlds_in_words;
 use crate::number::{NONE, hours, percent_of, seconds, short, si};
@@ -274,13 +274,13 @@ fn cells(line: &LineFacts) -> [String; 8] {
 /// The share of MPI, of a run that has a profile.
 fn mpi(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
     let profile = run.profile?;
-    let sums = &profile.total;
+    let (sums, callers) = (&profile.total, CallersTime::of(profile));
     let text = format!(
         "{} of the time of {} was spent in MPI: {} of {} s, by the MPI profile (topasview --mpi)",
-        percent_of(sums.mpi, sums.wall),
-        count(sums.ranks, "rank"),
+        percent_of(sums.mpi, callers.time),
+        count(callers.count, if callers.threads { "thread" } else { "rank" }),
         seconds(sums.mpi, 3),
-        seconds(sums.wall, 3)
+        seconds(callers.time, 3)
     );
     Some(("MPI", text))
 }
@@ -288,6 +288,7 @@ fn mpi(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
 /// Why its ranks waited, if the profile tells that.
 fn waits(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
     let sums = &run.profile?.total;
+    let callers = CallersTime::of(run.profile?);
     if !sums.waits.measured {
         return None;
     }
@@ -298,18 +299,20 @@ fn waits(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
         ("for others in collectives", all.collective.nanoseconds),
     ];
     let told = kinds.map(|(what, time)| {
-        format!("{} s {what} ({})", seconds(time, 3), percent_of(time, sums.wall))
+        format!("{} s {what} ({})", seconds(time, 3), percent_of(time, callers.time))
     });
     let unknown = match all.unknown() {
         0 => String::new(),
         time => format!(
             "; of another {} s ({}) it is not known",
             seconds(time, 3),
-            percent_of(time, sums.wall)
+            percent_of(time, callers.time)
         ),
     };
-    let of = "shares of the time of all ranks";
-    Some(("Waits", format!("the ranks waited {}{unknown}; {of}", told.join(", "))))
+    let of = callers.whose();
+    let text =
+        format!("the ranks waited {}{unknown}; shares of the time of all {of}", told.join(", "));
+    Some(("Waits", text))
 }
 
 /// Worlds of spawned processes, if its ranks are of one or started any.

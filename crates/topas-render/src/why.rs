@@ -4,7 +4,7 @@ use serde_json::{Value, json as object};
 use topas_data::field::{FieldKind, FieldUnit};
 use topas_findings::{BottleneckSearch, FactSource, RuleFinding, ScantFinding};
 
-use crate::finding::{advice, json, words};
+use crate::finding::{json, sentence, sentences, words};
 use crate::number::{duration, percent};
 use crate::wording::{count, hanging, named, paragraph, with_scripts};
 
@@ -65,36 +65,30 @@ fn ask(source: FactSource) -> &'static str {
         FactSource::Pes => "topas-run --all-pe, or link by topas",
         FactSource::Mpi => "topas-run --mpi",
         FactSource::Waits => "topas-run --mpi=waits",
+        FactSource::CallPaths => "topas-run --mpi=waits,paths",
         FactSource::EventLog => "topas-run --mpi=log,waits",
         FactSource::Log => "topas-stat --job",
     }
 }
 
-/// The words behind the number of a finding: what, where, the largest gain, how sure.
+/// The words behind the number of a finding: what, where, what it costs, how sure.
 pub fn title(finding: &RuleFinding) -> String {
     let mut text = finding.what.clone();
     if let Some(place) = &finding.place {
         text += &format!(", {}", words(place));
     }
     if let (Some(seconds), Some(share)) = (finding.seconds, finding.share) {
-        text += &format!(
-            ": at most {} of the wall clock time could be gained, {}",
-            percent(share),
-            duration(seconds)
-        );
+        text +=
+            &format!(": it costs {} of the wall clock time, {}", percent(share), duration(seconds));
     }
     text + &format!(" ({})", finding.confidence.word())
-}
-
-fn body(finding: &RuleFinding) -> String {
-    let evidence = finding.evidence.iter().map(|one| format!(" {}", words(one)));
-    words(&finding.sentence) + &evidence.collect::<String>() + &advice(finding)
 }
 
 /// What was seen too seldom to be sure of it.
 fn seldom(one: &ScantFinding, columns: usize) -> String {
     let seen = count(one.seen as u64, "time");
-    let line = format!("May be, seen {seen} only: {}. {}", title(&one.finding), body(&one.finding));
+    let line =
+        format!("May be, seen {seen} only: {}. {}", title(&one.finding), sentence(&one.finding));
     paragraph(&line, columns)
 }
 
@@ -112,7 +106,7 @@ fn little(ScantFinding { finding, basis, seen }: &ScantFinding) -> String {
 /// [`text`], without the next step.
 pub fn found(search: &BottleneckSearch, columns: usize) -> String {
     let told = |finding: &RuleFinding| {
-        paragraph(&format!("{}. {}", title(finding), words(&finding.sentence)), columns)
+        paragraph(&format!("{}. {}", title(finding), sentences(&finding.sentence)), columns)
     };
     search.findings.iter().map(told).collect()
 }
@@ -133,23 +127,26 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
     for (number, finding) in (1..).zip(&search.findings) {
         let line = format!("{number}. {}", title(finding));
         out += &(hanging(&line, columns, INDENT).trim_end().to_owned() + "\n");
-        let text = hanging(&body(finding), columns.saturating_sub(INDENT), 0);
+        let text = hanging(&sentence(finding), columns.saturating_sub(INDENT), 0);
         for line in text.lines() {
             out += &format!("{:INDENT$}{line}\n", "");
         }
         out.push('\n');
     }
     if let Some(nothing) = &search.nothing {
-        out += &paragraph(&body(nothing), columns);
+        out += &paragraph(&sentence(nothing), columns);
+        out.push('\n');
+    } else if search.findings.is_empty() && !search.unsure.is_empty() {
+        out += &paragraph("Nothing is sure to cost time, but something may:", columns);
         out.push('\n');
     }
     for unsure in &search.unsure {
-        let line = format!("May be: {}. {}", title(unsure), body(unsure));
+        let line = format!("May be: {}. {}", title(unsure), sentence(unsure));
         out += &paragraph(&line, columns);
     }
     out.extend(search.seldom.iter().map(|one| seldom(one, columns)));
     for beside in &search.beside {
-        out += &paragraph(&format!("Also: {}", body(beside)), columns);
+        out += &paragraph(&format!("Also: {}", sentence(beside)), columns);
     }
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
@@ -158,9 +155,14 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         let all: Vec<String> = search.little.iter().map(little).collect();
         out += &paragraph(&format!("Too little to judge: {}.", all.join("; ")), columns);
     }
-    for source in
-        [FactSource::Pes, FactSource::Mpi, FactSource::Waits, FactSource::EventLog, FactSource::Log]
-    {
+    for source in [
+        FactSource::Pes,
+        FactSource::Mpi,
+        FactSource::Waits,
+        FactSource::CallPaths,
+        FactSource::EventLog,
+        FactSource::Log,
+    ] {
         let of = search.unknown.iter().filter(|(_, fact)| fact.source() == source);
         let of: Vec<&str> = of.map(|(what, _)| what.as_str()).collect();
         if !of.is_empty() {
@@ -191,7 +193,7 @@ fn worlds(run: &SearchedRun, columns: usize) -> String {
         let columns = columns.saturating_sub(INDENT);
         let mut text = found(&world.search, columns);
         for unsure in &world.search.unsure {
-            let line = format!("May be: {}. {}", title(unsure), words(&unsure.sentence));
+            let line = format!("May be: {}. {}", title(unsure), sentences(&unsure.sentence));
             text += &paragraph(&line, columns);
         }
         text.extend(world.search.seldom.iter().map(|one| seldom(one, columns)));

@@ -13,8 +13,8 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    MpiProfile, Network, Timeline, TraceLog, WorldLink, data_file_beside, is_spool, read_profiles,
-    read_spool_files, replay, trace_files, world_links,
+    LaunchPaths, MpiProfile, Network, Timeline, TraceLog, WorldLink, data_file_beside, is_spool,
+    read_profiles, read_spool_files, replay, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::WorldViews;
@@ -321,6 +321,7 @@ fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> 
         ("waits_first", "waits_where", waited_at),
         ("spawn_who", "spawn_where", started_at),
     ];
+    facts.number("paths_known", if LaunchPaths::of(profile).is_some() { 1.0 } else { 0.0 });
     for (who, place, words) in places {
         let rank = facts.get_text(who).and_then(|text| text.strip_prefix("rank ")?.parse().ok());
         if let Some(words) = rank.and_then(|rank| words(args, profile, rank)) {

@@ -204,6 +204,16 @@ pub const FACTS: &[Fact] = &[
         "Its share of the time in MPI, without File_open and File_close.",
     ),
     fact("mpi_calls", COUNT, "Calls of MPI of all ranks, without its beginning and end."),
+    fact(
+        "mpi_threads",
+        COUNT,
+        "Threads that called MPI, if a rank had several: then shares of time in MPI are of the time of these threads, and means are of a thread.",
+    ),
+    fact(
+        "paths_known",
+        COUNT,
+        "1 if call paths were counted, so that lines of the source are known, else 0.",
+    ),
     fact("window_calls", COUNT, "Calls that synchronise windows."),
     fact("mpi_work_share", SHARE, "The same without beginning and end of MPI."),
     fact("mpi_work_cost", SECONDS, "Mean time of a rank in MPI without its beginning and end."),
@@ -211,6 +221,7 @@ pub const FACTS: &[Fact] = &[
     fact("outside_share", SHARE, "Time outside MPI, as a share of the time of all ranks."),
     fact("waits_known", COUNT, "1 if the profile tells waits apart, else 0."),
     fact("late_sum", SECONDS, "Time that all ranks together waited for late senders."),
+    fact("late_most", SECONDS, "The longest time of a rank in it, or of a thread on average."),
     fact(
         "late_who",
         TEXT,
@@ -235,11 +246,18 @@ pub const FACTS: &[Fact] = &[
         "The time outside MPI of that rank, if it is another one than the one that sends late.",
     ),
     fact(
+        "late_origin",
+        TEXT,
+        "The rank in which most of this time begins, if waits are followed from rank to rank, where no rank is late for most of it itself.",
+    ),
+    fact("late_origin_computes", SECONDS, "The time outside MPI of that rank."),
+    fact(
         "late_where",
         TEXT,
         "Where in the source most of this time was waited, if call paths were counted.",
     ),
     fact("latercv_sum", SECONDS, "Time that all ranks together waited for late receivers."),
+    fact("latercv_most", SECONDS, "The longest time of a rank in it, or of a thread on average."),
     fact(
         "latercv_who",
         TEXT,
@@ -269,11 +287,18 @@ pub const FACTS: &[Fact] = &[
         "The time outside MPI of that rank, if it is another one than the one that receives late.",
     ),
     fact(
+        "latercv_origin",
+        TEXT,
+        "The rank in which most of this time begins, if waits are followed from rank to rank, where no rank is late for most of it itself.",
+    ),
+    fact("latercv_origin_computes", SECONDS, "The time outside MPI of that rank."),
+    fact(
         "latercv_where",
         TEXT,
         "Where in the source most of this time was waited, if call paths were counted.",
     ),
     fact("coll_sum", SECONDS, "Time that all ranks together waited for others in collectives."),
+    fact("coll_most", SECONDS, "The longest time of a rank in it, or of a thread on average."),
     fact(
         "coll_who",
         TEXT,
@@ -298,6 +323,12 @@ pub const FACTS: &[Fact] = &[
         "The time outside MPI of that rank, if it is another one than the one that comes late.",
     ),
     fact(
+        "coll_origin",
+        TEXT,
+        "The rank in which most of this time begins, if waits are followed from rank to rank, where no rank is late for most of it itself.",
+    ),
+    fact("coll_origin_computes", SECONDS, "The time outside MPI of that rank."),
+    fact(
         "coll_where",
         TEXT,
         "Where in the source most of this time was waited, if call paths were counted.",
@@ -309,6 +340,7 @@ pub const FACTS: &[Fact] = &[
     ),
     fact("waits_cost", SECONDS, "Mean time that a rank waited for others."),
     fact("waits_sum", SECONDS, "Time that all ranks together waited for others."),
+    fact("waits_most", SECONDS, "The longest time of a rank in it, or of a thread on average."),
     fact("waits_calls", COUNT, "Calls that waited for others, once for each kind of wait."),
     fact("waits_routine", TEXT, "The routine with most of this time."),
     fact(
@@ -344,6 +376,12 @@ pub const FACTS: &[Fact] = &[
         SECONDS,
         "The time outside MPI of that rank, if it is another one than the one that is late.",
     ),
+    fact(
+        "waits_origin",
+        TEXT,
+        "The rank in which most of this time begins, if waits are followed from rank to rank, where no rank is late for most of it itself.",
+    ),
+    fact("waits_origin_computes", SECONDS, "The time outside MPI of that rank."),
     fact(
         "waits_where",
         TEXT,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls, RoutineNumber,
-    computing, is_longer,
+    Blame, CallersTime, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls,
+    RoutineNumber, computing, is_longer,
 };
 
 use super::amount::routine_name;
@@ -14,6 +14,9 @@ use crate::number::{percent_of, seconds};
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
+
+/// From this part of that time on a rank is said to make the others wait: a twentieth, as a finding needs it.
+const WORTH_A_CHARGE: u128 = 20;
 
 /// What is said of a kind of wait.
 const BECAUSE: [&str; 3] =
@@ -37,16 +40,19 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     if !are_measured(profile) {
         return None;
     }
-    let wall = profile.total.wall;
+    let callers = CallersTime::of(profile);
+    let (wall, whose) = (callers.time, callers.whose());
     let routines = profile.total.routines.iter();
     let waited: u128 = routines.map(|routine| Parts::of(profile, routine).waits.waited()).sum();
     if waited.saturating_mul(WORTH_A_NAME) < wall {
         let share = percent_of(waited, wall);
         let untold = untold(profile.total.routines.iter(), wall / WORTH_A_NAME);
         return Some(match untold {
-            None => format!("Ranks hardly wait for each other: {share} of the time of all ranks."),
+            None => {
+                format!("Ranks hardly wait for each other: {share} of the time of all {whose}.")
+            }
             Some((routine, time)) => format!(
-                "As far as that is told, ranks hardly wait for each other: {share} of the time of all ranks. But \
+                "As far as that is told, ranks hardly wait for each other: {share} of the time of all {whose}. But \
                  {} of it is in calls of which it is not known for whom they wait, most of that in {}.",
                 percent_of(time, wall),
                 routine_name(profile, routine)
@@ -56,8 +62,15 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let all = blamed(profile);
     let Some((last, blame)) = all.first() else {
         let share = percent_of(waited, wall);
-        return Some(format!("Ranks wait for each other {share} of the time of all ranks."));
+        return Some(format!("Ranks wait for each other {share} of the time of all {whose}."));
     };
+    if waited.saturating_mul(WORTH_A_CHARGE) < wall {
+        return Some(format!(
+            "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
+            percent_of(waited, wall),
+            seconds(blame.time(), 3)
+        ));
+    }
     let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
     let mut text;
     let (rank, kind) = match DelayBeginning::of(profile, *last) {
@@ -71,7 +84,7 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             };
             text = format!(
                 "Rank {first} makes the others wait: rank {next} waits {} s for it{why}; {reached}, \
-                 {share} of the time of all ranks.",
+                 {share} of the time of all {whose}.",
                 seconds(waited.time(), 3)
             );
             (first, kind)
@@ -80,8 +93,14 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             let kind = longest_kind(blame);
             let why = mostly_in(profile, paths, *last, kind);
             text = format!(
-                "The others wait {time} s for rank {last}, {share} of the time of all ranks{why}."
+                "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
             );
+            if 2 * blame.time() < waited {
+                let of_all = percent_of(blame.time(), waited);
+                text += &format!(
+                    " That is {of_all} of what they wait for each other: no rank causes most of it."
+                );
+            }
             (*last, kind)
         }
     };
@@ -97,8 +116,8 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             let known = profile.ranks.iter().find(|known| known.rank == rank);
             let routines = known.into_iter().flat_map(|known| &known.sums.routines);
             match untold(routines, (blame.time() / 4).max(wall / WORTH_A_NAME)) {
-                None => ": it does not compute longer, so it is late because it waits itself, or because \
-                     the ranks take turns."
+                None => ": it does not compute longer, so it is late because it waits itself, because the ranks take \
+                     turns, or because it lacks a processor in MPI."
                     .to_owned(),
                 Some((routine, time)) => format!(
                     ": it does not compute longer, and is late because it waits itself: it is {} s in calls of which \
@@ -202,7 +221,12 @@ fn place(
     let mut text = format!("They wait for it in {routine}, from {waiting}");
     let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
     if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
-        text += &format!("; it comes to {its} from {late}");
+        let does = match kind.unwrap_or_else(|| longest_kind(&partner.blame)) {
+            0 => "sends in",
+            1 => "receives in",
+            _ => "comes to",
+        };
+        text += &format!("; it {does} {its}, from {late}");
     }
     Some(text + ".")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use topas_mpi_data::{Origin, RoutineNumber};
+use topas_mpi_data::{CallersTime, Origin, RoutineNumber};
 
 use super::Views;
 use super::amount::{amount, routine_name};
@@ -35,11 +35,13 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
 fn shares(views: &Views<'_>) -> String {
     let sums = &views.profile.total;
     let time = |ns: u128| seconds(ns, 3);
+    let callers = CallersTime::of(views.profile);
     let mut out = format!(
-        "In MPI: {} of the time of all ranks, {} of {} s; of a rank {} to {} s.",
-        percent_of(sums.mpi, sums.wall),
+        "In MPI: {} of the time of all {}, {} of {} s; of a rank {} to {} s.",
+        percent_of(sums.mpi, callers.time),
+        callers.whose(),
         time(sums.mpi),
-        time(sums.wall),
+        time(callers.time),
         time(sums.mpi_min.into()),
         time(sums.mpi_max.into()),
     );
@@ -58,6 +60,7 @@ fn shares(views: &Views<'_>) -> String {
 fn top(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let sums = &profile.total;
+    let all = CallersTime::of(profile).time;
     let sorted = routines::sorted(profile);
     let mut cells = CellTable::new([
         "routine",
@@ -76,7 +79,7 @@ fn top(views: &Views<'_>) -> ViewBody {
             compact(routine.calls),
             seconds(routine.time, 6),
             percent_of(routine.time, sums.mpi),
-            percent_of(routine.time, sums.wall),
+            percent_of(routine.time, all),
             quotient(routine.time, routine.calls.saturating_mul(1000)),
             seconds(routine.longest.into(), 6),
             amount(routine.sent, compact),

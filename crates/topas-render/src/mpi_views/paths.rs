@@ -1,7 +1,9 @@
 //! Call paths: by which callers a program came to MPI, and what that took.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, SourceFrame};
+use topas_mpi_data::{
+    CallersTime, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, SourceFrame,
+};
 
 use super::Views;
 use super::body::ViewBody;
@@ -248,7 +250,7 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let figures = header.len();
     header.push("callers");
     let mut cells = CellTable::new(header).left(2).words().leaving(&FIRST_TO_GO);
-    let total = &views.profile.total;
+    let (total, all) = (&views.profile.total, CallersTime::of(views.profile));
     for row in rows.iter().take(shown) {
         let amounts = &row.amounts;
         let mut callers: Vec<String> = of
@@ -267,7 +269,7 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
             compact(amounts.calls),
             seconds(amounts.time, 6),
             percent_of(amounts.time, total.mpi),
-            percent_of(amounts.time, total.wall),
+            percent_of(amounts.time, all.time),
             compact(amounts.sent),
             compact(amounts.received),
         ];
@@ -289,10 +291,11 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
         let share = percent_of(time, total.mpi);
         body = body.note(format!("{what} ({share} of MPI); --csv has all.")).joined();
     }
-    body = body.note(
-        "Self %: of the time in MPI of all ranks. Tot %: of the wall clock time of all ranks. Bytes \
+    body = body.note(format!(
+        "Self %: of the time in MPI of all ranks. Tot %: of the wall clock time of all {}. Bytes \
          of receives that were started before are told where they were completed.",
-    );
+        all.whose()
+    ));
     if waits {
         body = body.note(
             "Waits for late senders, for late receivers and in collectives, calls of which that is \

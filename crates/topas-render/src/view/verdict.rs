@@ -261,7 +261,7 @@ pub(super) fn sentence(table: &PeTable, finding: &PeFinding, rule: Option<&RuleF
     }
     text.push('.');
     if let Some(rule) = rule {
-        let _ = write!(text, " {}", crate::finding::words(&rule.sentence));
+        let _ = write!(text, " {}", crate::finding::sentences(&rule.sentence));
     }
     text.push(' ');
     text += &could_save(finding, plural);

@@ -45,6 +45,11 @@ fn profile(ranks: &[MadeRank], waits_in: &str, routine: &str) -> String {
     text
 }
 
+/// The search in such a profile, with a hundred times as many calls.
+fn searched(profile: &str) -> String {
+    words(&shown(&profile.replace("Recv:10:", "Recv:1000:"), &["--why"]))
+}
+
 fn shown(profile: &str, args: &[&str]) -> String {
     let dir = directory(topas_testkit::with_lengths(profile));
     let file = dir.path().join("topas.out");
@@ -101,7 +106,60 @@ fn where_ranks_take_turns_no_chain_is_followed() {
     let ranks: [MadeRank; 2] = [(5.0, &[(1, 4.0)]), (5.0, &[(0, 4.5)])];
     let text = words(&first_lines(&ranks));
     assert!(text.contains("The others wait 4.500 s for rank 0"), "{text}");
-    assert!(text.contains("or because the ranks take turns."), "{text}");
+    assert!(
+        text.contains("because the ranks take turns, or because it lacks a processor in MPI."),
+        "{text}"
+    );
+}
+
+/// In a ring each rank hands the delay of one on, and none is late for most of the waits.
+#[test]
+fn waits_are_followed_to_the_rank_in_which_they_begin() {
+    let ring: [MadeRank; 4] =
+        [(0.7, &[(3, 6.0)]), (0.7, &[(0, 4.0)]), (7.0, &[(1, 0.1)]), (0.7, &[(2, 5.0)])];
+    let text = searched(&profile(&ring, "Recv", ""));
+    let told = "1. ranks that wait for late senders, rank 2: it costs 37.8% of the wall clock time, 3.775 s";
+    assert!(text.contains(told), "{text}");
+    let told = "Most of it begins in rank 2, and is handed on from rank to rank: that rank computes 7.000 s, the \
+                others 700.0 ms on average.";
+    assert!(text.contains(told), "{text}");
+    let told = "If nobody were late, the run might be shorter by up to 6.000 s, which the rank that waits most waits.";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains("the lines of the source (topas-run --mpi=waits,paths tells)"), "{text}");
+    // Where all wait for all alike, it begins in none.
+    let all: [MadeRank; 3] =
+        [(5.0, &[(1, 2.0), (2, 2.0)]), (5.0, &[(0, 2.0), (2, 2.0)]), (5.0, &[(0, 2.0), (1, 2.0)])];
+    let text = searched(&profile(&all, "Recv", ""));
+    assert!(text.contains("1. ranks that wait for late senders: it costs"), "{text}");
+    assert!(
+        text.contains("No rank is late for most of it: 3 ranks are late for at least"),
+        "{text}"
+    );
+    let text = words(&shown(&profile(&all, "Recv", ""), &["--mpi"]));
+    assert!(text.contains("That is 33.33% of what they wait for each other: no rank"), "{text}");
+}
+
+#[test]
+fn threads_wait_no_longer_than_they_run() {
+    let ranks: [MadeRank; 2] = [(1.0, &[(1, 18.0)]), (9.0, &[])];
+    let threads = profile(&ranks, "Recv", "").replace(" thr=1 ", " thr=2 ");
+    let text = words(&shown(&threads, &["--mpi"]));
+    assert!(text.contains("45.00% of the time of all threads"), "{text}");
+    let text = searched(&threads);
+    assert!(text.contains("it costs 45.0% of the wall clock time"), "{text}");
+    assert!(
+        text.contains("Shares and means are those of the 4 threads that called MPI."),
+        "{text}"
+    );
+    assert!(text.contains("Rank 1 sends late in 100.0% of this time."), "{text}");
+}
+
+#[test]
+fn of_short_waits_nobody_is_accused() {
+    let ranks: [MadeRank; 2] = [(9.0, &[(1, 0.3)]), (9.0, &[])];
+    let text = words(&first_lines(&ranks));
+    let told = "Ranks wait little for each other: 1.50% of the time of all ranks, most of it for rank 1 (0.300 s).";
+    assert!(text.contains(told), "{text}");
 }
 
 /// Where ranks are in calls of which nobody tells for whom they wait, nobody says that they do not wait.
