@@ -37,5 +37,6 @@ pub mod slurm_accounting;
 pub mod slurm_jobs;
 pub mod small_disk;
 pub mod sources;
+pub mod waits;
 pub mod ways;
 pub mod yielding;

@@ -47,7 +47,7 @@ impl Fact {
         let begins = |words: &[&str]| words.iter().any(|word| self.name.starts_with(word));
         if begins(&["slices", "origin_", "serialisation"]) {
             FactSource::EventLog
-        } else if begins(&["late", "coll_", "waits_"]) {
+        } else if begins(&["late", "coll_", "waits_", "finalize_"]) {
             FactSource::Waits
         } else if begins(&["paths_"]) {
             FactSource::CallPaths

@@ -15,6 +15,7 @@
 
 mod ending;
 mod fact;
+mod last_rank;
 mod log_run;
 mod margin;
 mod mpi_run;

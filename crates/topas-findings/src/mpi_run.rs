@@ -10,6 +10,7 @@ use topas_mpi_data::{
 use topas_mpi_table::{Epoch, FunctionClass};
 
 use crate::fact::FactValues;
+use crate::last_rank;
 use crate::wait_names::WaitNames;
 
 /// Share of a kind of wait from which on one rank is the one that others wait for.
@@ -81,7 +82,10 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     let waits = all_waits(profile);
     facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
     if let Some((all, routines)) = &waits {
-        kinds(profile, all, routines, facts);
+        // A rank comes to the end once: that is told by itself.
+        let (all, routines) = last_rank::without_end(all, routines);
+        kinds(profile, &all, &routines, facts);
+        last_rank::add(profile, facts);
     }
     // Posts of windows and ends of accesses are no messages whose transfer takes time.
     let is_message = |of: &&RoutineWaits| {

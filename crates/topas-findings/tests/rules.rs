@@ -164,6 +164,18 @@ const CASES: &[RuleCase] = &[
         ("waits_share", N(9.9)),
     ),
     (
+        "late-to-finalize",
+        &[
+            ("finalize_share", N(5.0)),
+            ("finalize_cost", N(1.0)),
+            ("finalize_sum", N(1.0)),
+            ("finalize_who", T("rank 0")),
+            ("finalize_who_computes", N(2.0)),
+            ("finalize_others_compute", N(1.0)),
+        ],
+        ("finalize_share", N(4.9)),
+    ),
+    (
         "small-messages",
         &[
             ("transfer_share", N(5.0)),

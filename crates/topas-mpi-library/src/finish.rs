@@ -41,8 +41,9 @@ pub fn finalize() {
     }
     trace::finalizing(entered, header.latest.ticks);
     flow::waits::finish();
-    let clock = ranks.as_ref().and_then(|ranks| flow::waits::between::settle(ranks, header));
     let ended = header.latest.ticks;
+    let settle = |ranks| flow::waits::between::settle(ranks, header, entered, ended);
+    let clock = ranks.as_ref().and_then(settle);
     let written = workspace::with(|room| {
         describe(header, room);
         let now = Now::new(&mut room.file);

@@ -92,7 +92,8 @@ fn ledger_of(thread: &mut Thread) -> Option<&'static mut Ledger> {
 /// Before the call of a C function: what must be seen or changed before it.
 #[inline]
 pub fn before(frame: &mut Frame, thread: &mut Thread) {
-    let Some(plan) = PLANS.get(frame.function()) else { return };
+    let function = frame.function();
+    let Some(plan) = PLANS.get(function) else { return };
     let Some(library) = library() else { return };
     let Some(ledger) = ledger_of(thread) else { return };
     let kept = &mut frame.kept;
@@ -103,6 +104,9 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
         _ => {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));
+            }
+            if matches!(plan.act, Act::ObjectFree) && waits::is_on() {
+                waits::leave(library, ledger, function, word(args, plan.about), kept);
             }
             frees(library, Some(ledger), plan, args);
             if plan.status != NONE {

@@ -160,8 +160,10 @@ static void add_up(int rank)
                              : c->shape == 1 ? other == c->root && rank != c->root
                              : c->shape == 2 ? rank == c->root
                                              : other < rank;
-                double waited = between(c->entered, of_rank[other].arrived[c->first], c->left);
-                if (other != rank && counts && waited > collective)
+                double came = of_rank[other].arrived[c->first];
+                double waited = between(c->entered, came, c->left);
+                /* Who came when the call was over was not waited for. */
+                if (other != rank && counts && came <= c->left && waited > collective)
                     collective = waited;
             }
         int at = 0;

@@ -282,6 +282,22 @@ pub fn world_rank(
     translate(library, ledger, place(handle), kind, rank as u32)
 }
 
+/// The rank in the world of a rank in a communicator that may be gone, and whose ranks were asked for before. The
+/// serial number tells it from others that have its place now.
+pub fn world_rank_of_gone(
+    library: &Library,
+    ledger: &mut Ledger,
+    (handle, serial): (u64, u32),
+    rank: u32,
+) -> u32 {
+    let at = place(handle);
+    let object = element(&ledger.objects, at);
+    if object.serial != serial || object.ranks == WorldRanks::NotAsked {
+        return peers::OTHERS;
+    }
+    translate(library, ledger, at, ObjectKind::Comm, rank)
+}
+
 #[inline(never)]
 fn translate(
     library: &Library,

@@ -8,6 +8,7 @@ pub mod between;
 mod boards;
 mod collectives;
 mod completions;
+mod departures;
 mod epochs;
 mod far;
 pub mod logged;
@@ -46,6 +47,7 @@ use crate::{process, sys};
 use boards::Boards;
 use completions::post_of;
 pub use completions::{Completions, cancelled, completed, end, freed};
+pub use departures::leave;
 use numbers::Numbers;
 use quick::Known;
 use role::{Act, ROLES, Role};
@@ -320,6 +322,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::AccessCompleted | Act::ExposureWaited | Act::ExposureTested => {
             returned.epoch_ended(false);
         }
+        Act::Freed => returned.departed(&frame.kept.status),
     }
     if role.info != NONE {
         returned.asserted();

@@ -31,6 +31,7 @@ fn because(routine: RoutineNumber, kind: usize) -> &'static str {
         Some(of) if kind == 0 && of.is_one_of(&["MPI_Win_wait"]) => {
             "because it ends its access late"
         }
+        Some(of) if kind == 2 && of.is_one_of(&["MPI_Finalize"]) => "because it comes there last",
         _ => BECAUSE[kind],
     }
 }

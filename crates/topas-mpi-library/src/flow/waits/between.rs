@@ -8,6 +8,7 @@
 
 mod clocks;
 mod hosts;
+mod last;
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -73,24 +74,31 @@ fn bytes_of<T>(of: &mut [T]) -> &mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(of.as_mut_ptr().cast(), size_of_val(of)) }
 }
 
-/// All ranks are here, of which some tell waits apart: finds out what they have asked, and how the
-/// clocks of their hosts differ; None if there is one host. Where this fails, the others are not waited
-/// for: what was asked stays unknown.
-pub fn settle(ranks: &Ranks, header: &Header) -> Option<HostClock> {
+/// All ranks are here, of which some tell waits apart; this one came at the tick `came`, and knew at `ended` that all are
+/// here. Finds out what they have asked, whom each waited for here, and how the clocks of their hosts differ; None if
+/// there is one host. Where this fails, the others are not waited for: what was asked stays unknown.
+pub fn settle(ranks: &Ranks, header: &Header, came: u64, ended: u64) -> Option<HostClock> {
     if ranks.size <= 1 || !ranks.waits {
         return None;
     }
-    let hosts = Hosts::know(ranks, header)?;
-    if hosts.count == 1 {
-        return None;
-    }
-    let mut clocks = Clocks::compare(ranks, &hosts)?;
+    let call = last::call(came, ended);
+    let (_, path) = partners::parts_of_call(call.function);
+    let hosts = Hosts::know(ranks, header, came, path);
+    let several = hosts.as_ref().filter(|hosts| hosts.count > 1);
+    let clocks = several.and_then(|hosts| compare(ranks, hosts, came));
+    last::tell(ranks, hosts.as_ref(), clocks.as_ref(), call);
+    clocks.map(|clocks| clocks.of_host())
+}
+
+/// Compares the clocks of several hosts, and answers with their help what was asked.
+fn compare(ranks: &Ranks, hosts: &Hosts, came: u64) -> Option<Clocks> {
+    let mut clocks = Clocks::compare(ranks, hosts, came)?;
     let (letters, addressees) = far::letters()?;
     date(letters, addressees, &clocks);
     hand_over(ranks, letters, addressees)?;
-    clocks.find_drifts(ranks, &hosts)?;
-    conclude(ranks, &hosts, &clocks);
-    Some(clocks.of_host())
+    clocks.find_drifts(ranks, hosts)?;
+    conclude(ranks, hosts, &clocks);
+    Some(clocks)
 }
 
 /// Replaces ticks of this rank in all letters by nanoseconds that all ranks understand.

@@ -189,7 +189,6 @@ impl Returned<'_> {
         number: u64,
         asks: bool,
     ) -> u64 {
-        const TURN: u64 = 256;
         let (counts, awaited) = match shape {
             Shape::All => (true, size),
             Shape::FromRoot => (rank == root, 1),
@@ -197,12 +196,11 @@ impl Returned<'_> {
             Shape::FromLower => return 0,
         };
         let comm = with(|_, numbers, _| numbers.of(self.library, handle));
-        let turn = (number / TURN) % u64::from(size.max(1));
-        let (first, to) = (self.member(handle, 0), self.member(handle, turn as u32));
+        let (first, to) = (self.member(handle, 0), self.member(handle, turn(number, size)));
         if comm == 0 || first == peers::OTHERS || to == peers::OTHERS {
             return 0;
         }
-        let key = mix(of_collectives(comm), first.into()) | 1;
+        let key = key_among(comm, first);
         if counts || asks {
             let note = CollectiveNote { counts, asks, awaited }.pack();
             let stamp = Stamp { key, moment: self.call.began, number: number as u32, note };
@@ -210,6 +208,18 @@ impl Returned<'_> {
         }
         key
     }
+}
+
+/// The member that collects who came to a collective: some of them each, in turn.
+pub(super) fn turn(number: u64, size: u32) -> u32 {
+    const TURN: u64 = 256;
+    ((number / TURN) % u64::from(size.max(1))) as u32
+}
+
+/// The key by which the collectives of a communicator are known on other nodes; `first` is the rank of the
+/// world of its first member.
+pub(super) fn key_among(comm: u64, first: u32) -> u64 {
+    mix(of_collectives(comm), first.into()) | 1
 }
 
 /// Who comes to a collective.

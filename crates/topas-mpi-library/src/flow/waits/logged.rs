@@ -78,7 +78,7 @@ impl Told {
         let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
             return false;
         };
-        if !role.matters() {
+        if !role.is_logged() {
             return self.ages == 0;
         }
         if self.ages != ages() || frame.result as i32 != 0 {
@@ -107,7 +107,7 @@ impl Told {
     /// Whether no call of a function is about anything, and the last one told nothing else.
     #[inline(always)]
     pub fn is_about_nothing(&self, frame: &Frame) -> bool {
-        self.ages == 0 && ROLES.get(frame.function()).is_some_and(|role| !role.matters())
+        self.ages == 0 && ROLES.get(frame.function()).is_some_and(|role| !role.is_logged())
     }
 
     /// The last call was about something that is not known here.
@@ -121,7 +121,7 @@ impl Told {
         let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
             return;
         };
-        let known = frame.result as i32 == 0 && thread.flow != 0 && role.matters();
+        let known = frame.result as i32 == 0 && thread.flow != 0 && role.is_logged();
         self.ages = 0;
         if let Some(words) = words(frame, role, places).filter(|_| known) {
             self.words = words;
@@ -169,7 +169,7 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
     let mut told = CallArguments::NONE;
     let function = frame.function();
     let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return told };
-    if !role.matters() || frame.result as i32 != 0 {
+    if !role.is_logged() || frame.result as i32 != 0 {
         return told;
     }
     // SAFETY: null, or that of this thread alone.

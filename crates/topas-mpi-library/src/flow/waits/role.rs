@@ -63,7 +63,13 @@ pub enum Act {
     ExposureWaited,
     /// The same, if they have ended
     ExposureTested,
+    /// Frees a communicator, window or file, to which all of its members come
+    Freed,
 }
+
+/// Functions that free what all of its members share.
+const FREEING: &[&str] =
+    &["MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Win_free", "MPI_File_close"];
 
 /// The role of a function, with places of arguments.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +113,11 @@ impl Role {
         self.gathers.is_some() || !matches!(self.act, Act::Nothing)
     }
 
+    /// Whether the event log tells what its calls are about.
+    pub const fn is_logged(&self) -> bool {
+        self.matters() && !matches!(self.act, Act::Freed)
+    }
+
     /// Whether something is told before the call: that the rank comes to it.
     pub const fn comes(&self) -> bool {
         self.gathers.is_some() || matches!(self.act, Act::AccessCompleted)
@@ -121,6 +132,7 @@ const fn act(f: &Function) -> Act {
     // What receives a matched message: that had its number when it was matched.
     let matched = of_kind(f, ParameterKind::Message, Direction::InOut) != NONE;
     match f.class {
+        _ if f.is_one_of(FREEING) => Act::Freed,
         FunctionClass::Send(Blocking) => Act::Send,
         FunctionClass::Send(Nonblocking) => Act::SendStarted,
         FunctionClass::Send(Persistent) => Act::SendPrepared,
@@ -305,7 +317,7 @@ mod tests {
                 Act::SendReceiveStarted => {
                     &[role.dest, role.sendtag, role.source, role.recvtag, role.request]
                 }
-                Act::Start => &[],
+                Act::Start | Act::Freed => &[],
                 Act::Derived => &[role.comm, role.made],
                 Act::Made => &[role.made],
                 // Of a session there is no communicator before.
@@ -342,6 +354,9 @@ mod tests {
         assert_eq!(of("MPI_Win_test"), Act::ExposureTested);
         assert_eq!(of("MPI_Win_fence"), Act::Nothing);
         assert_eq!(of("MPI_Win_lock"), Act::Nothing);
+        for freeing in FREEING {
+            assert_eq!(of(freeing), Act::Freed, "{freeing}");
+        }
         assert_eq!(gathers("MPI_Alltoallw"), Some(Shape::All));
         assert_eq!(gathers("MPI_Exscan"), Some(Shape::FromLower));
         assert_eq!(gathers("MPI_Ireduce"), Some(Shape::ToRoot));

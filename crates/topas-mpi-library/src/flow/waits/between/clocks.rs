@@ -46,13 +46,16 @@ pub struct Clocks {
     own: u32,
 }
 
-/// What the first rank of a host tells all ranks.
+/// What each rank tells all ranks: how its clock differs, which counts of the first rank of a host, and when it
+/// came.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Told {
     ahead: i64,
     error: u64,
     end: i64,
+    /// When the rank came, by the clock of its host
+    came: i64,
 }
 
 /// The answer to a rank that compares its clock: moments common to all ranks.
@@ -66,8 +69,8 @@ struct Answer {
 }
 
 impl Clocks {
-    /// All ranks compare clocks.
-    pub fn compare(ranks: &Ranks, hosts: &Hosts) -> Option<Clocks> {
+    /// All ranks compare clocks, and tell each other when they came.
+    pub fn compare(ranks: &Ranks, hosts: &Hosts, came: u64) -> Option<Clocks> {
         let began = Anchor { ticks: BEGAN[0].load(Relaxed), nanoseconds: BEGAN[1].load(Relaxed) };
         let now = anchor();
         let ticks = now.ticks.wrapping_sub(began.ticks).max(1);
@@ -87,7 +90,8 @@ impl Clocks {
         }
         let [told] = room::<Told>(1)? else { return None };
         let all = room::<Told>(ranks.size as usize)?;
-        *told = Told { ahead: clocks.ahead, error: clocks.error, end: clocks.common_now() };
+        let (came, end) = (clocks.host(came), clocks.common_now());
+        *told = Told { ahead: clocks.ahead, error: clocks.error, end, came };
         let at = all.as_mut_ptr().cast();
         // SAFETY: one, and as many as there are ranks, which stay for good.
         if !unsafe { ranks.all(core::ptr::from_ref(told).cast(), size_of::<Told>(), at, false) } {
@@ -205,6 +209,14 @@ impl Clocks {
         let since = moment as i64 + apart as i64 - self.ahead - self.host(self.began.ticks);
         let ticks = since as f64 / (self.rate * (1.0 + self.artificial.1));
         self.began.ticks.wrapping_add(ticks as i64 as u64)
+    }
+
+    /// The tick of this rank at the moment when a rank of another host came.
+    pub fn arrival(&self, hosts: &Hosts, rank: u32) -> Option<u64> {
+        let host = hosts.of(rank);
+        let (told, leader) = (self.told.get(rank as usize)?, hosts.leader(host));
+        let ahead = self.told.get(leader as usize)?.ahead;
+        Some(self.own(told.came.wrapping_add(ahead) as u64, host))
     }
 
     /// All ranks find out how clocks have drifted.

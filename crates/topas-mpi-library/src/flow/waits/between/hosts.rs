@@ -20,27 +20,39 @@ pub struct Hosts {
     pub own: u32,
     /// This rank is the first of its host
     pub leads: bool,
+    /// What each rank told
+    told: &'static [Told],
+}
+
+/// What each rank tells all others.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Told {
+    /// Tells its clock from others
+    host: u64,
+    /// When it came, by its own clock
+    came: u64,
+    /// The call path by which it came
+    path: u64,
 }
 
 impl Hosts {
-    /// All ranks tell each other where they are.
-    pub fn know(ranks: &Ranks, header: &Header) -> Option<Hosts> {
+    /// All ranks tell each other where they are, and when and by which call path they came.
+    pub fn know(ranks: &Ranks, header: &Header, came: u64, path: u16) -> Option<Hosts> {
         let count = ranks.size as usize;
-        let [own] = room::<u64>(1)? else { return None };
-        let all = room::<u64>(count)?;
-        *own = host(header);
-        // SAFETY: one number, and as many as there are ranks, which stay for good.
-        let told = unsafe {
-            ranks.all(core::ptr::from_ref(own).cast(), 8, all.as_mut_ptr().cast(), false)
-        };
-        if !told {
+        let [own] = room::<Told>(1)? else { return None };
+        let told = room::<Told>(count)?;
+        *own = Told { host: host(header), came, path: path.into() };
+        let at = told.as_mut_ptr().cast();
+        // SAFETY: numbers of one, and of as many as there are ranks, which stay for good.
+        if !unsafe { ranks.all(core::ptr::from_ref(own).cast(), size_of::<Told>(), at, false) } {
             return None;
         }
         // Hosts by where their number leads to.
         let places = room::<u32>((2 * count).next_power_of_two())?;
         let (of, leaders) = (room::<u32>(count)?, room::<u32>(count)?);
         let mut hosts = 0;
-        for (rank, (host, known)) in all.iter().zip(of.iter_mut()).enumerate() {
+        for (rank, (Told { host, .. }, known)) in told.iter().zip(of.iter_mut()).enumerate() {
             for step in 0..places.len() {
                 let at = (*host as usize).wrapping_add(step) & (places.len() - 1);
                 let place = places.get_mut(at)?;
@@ -50,7 +62,7 @@ impl Hosts {
                     *place = hosts as u32;
                 }
                 let leader = leaders.get(*place as usize - 1).copied()?;
-                if all.get(leader as usize) == Some(host) {
+                if told.get(leader as usize).is_some_and(|leader| leader.host == *host) {
                     *known = *place - 1;
                     break;
                 }
@@ -58,12 +70,17 @@ impl Hosts {
         }
         let own = of.get(ranks.rank as usize).copied()?;
         let leads = leaders.get(own as usize) == Some(&ranks.rank);
-        Some(Hosts { count: hosts, of, leaders, own, leads })
+        Some(Hosts { count: hosts, of, leaders, own, leads, told })
     }
 
     /// The host of a rank.
     pub fn of(&self, rank: u32) -> u32 {
         self.of.get(rank as usize).copied().unwrap_or(0)
+    }
+
+    /// When a rank came, by its own clock, and by which of its call paths; 0 if these are not counted.
+    pub fn arrival(&self, rank: u32) -> Option<(u64, u16)> {
+        self.told.get(rank as usize).map(|told| (told.came, told.path as u16))
     }
 
     /// The first rank of a host.
