@@ -81,14 +81,14 @@ pub fn profile(text: &str) -> Ranks {
 }
 
 /// A launch whose ranks are in turns on several hosts, with clocks of their own.
-pub struct Hosts([String; 4]);
+pub struct PretendedHosts([String; 4]);
 
-impl Hosts {
+impl PretendedHosts {
     /// So many hosts.
-    pub fn new(count: u32, places: &Places) -> Hosts {
+    pub fn new(count: u32, places: &Places) -> PretendedHosts {
         let script = crate::build::source("waits/host.sh");
         let [script, spool] = [&script, &places.spool].map(|path| path.display().to_string());
-        Hosts(["sh".to_owned(), script, count.to_string(), spool])
+        PretendedHosts(["sh".to_owned(), script, count.to_string(), spool])
     }
 
     /// The words in front of a program.
@@ -130,8 +130,8 @@ pub fn holds_on(
         let notes = scratch.path().join("notes");
         let rounds = rounds.to_string();
         let mut words = [&["TOPAS_MPI_WAITS=yes"], variables].concat();
-        let front = hosts.map(|hosts| Hosts::new(hosts, &places));
-        words.extend(front.iter().flat_map(Hosts::words));
+        let front = hosts.map(|hosts| PretendedHosts::new(hosts, &places));
+        words.extend(front.iter().flat_map(PretendedHosts::words));
         words.extend([program, case, notes.to_str().expect("path"), &rounds]);
         let ended = profiled(mpi, &scratch, ranks, &words, &places).good();
         let truth = truth(&ended.out());

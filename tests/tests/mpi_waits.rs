@@ -7,7 +7,7 @@ use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, event_logs, library, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
-use topas_tests::waits::{Hosts, Ranks, holds, holds_on, number, profile, truth, view};
+use topas_tests::waits::{PretendedHosts, Ranks, holds, holds_on, number, profile, truth, view};
 
 #[test]
 fn waits_are_those_that_the_program_noted() {
@@ -127,7 +127,7 @@ fn event_logs_of_hosts_tell_how_far_apart_their_clocks_are() {
         let program = scratch.path().join("waits");
         build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
         let notes = scratch.path().join("notes");
-        let hosts = Hosts::new(2, &places);
+        let hosts = PretendedHosts::new(2, &places);
         let mut words = vec!["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=yes"];
         words.extend(hosts.words());
         let [program, notes] = [&program, &notes].map(|path| path.to_str().expect("path"));

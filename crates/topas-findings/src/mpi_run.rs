@@ -392,11 +392,16 @@ fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mu
         known,
         ["poll_share", "poll_cost", "poll_sum"],
         |class, name| class == FunctionClass::Test || name == "MPI_Iprobe",
-        |_| 0,
+        // That the other side was late is told of late senders and collectives.
+        WaitSums::waited,
         facts,
     );
+    let calls: u128 = polls.iter().map(|of| of.calls).sum();
+    facts.number("poll_calls", calls as f64);
+    // Of messages that are looked for, the profile does not tell how often there was none.
+    let [nothing, ..] = &profile.total.waited;
+    facts.number("poll_in_vain", nothing.calls as f64);
     if wall > 0.0 {
-        let calls: u128 = polls.iter().map(|of| of.calls).sum();
         facts.number("poll_rate", calls as f64 / ranks / wall);
     }
 }

@@ -74,7 +74,7 @@ pub struct RoutineNumber(pub u16);
 
 impl RoutineNumber {
     /// Whether calls may wait for other processes, or ask again and again whether these have come, in a way of
-    /// which the profile does not tell for whom.
+    /// which the profile does not tell for whom; of those that ask, for a part of their time.
     pub fn waits_for_untold(self) -> bool {
         self.function().is_some_and(|function| {
             matches!(

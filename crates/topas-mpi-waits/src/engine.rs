@@ -1,15 +1,19 @@
 //! What a rank does, and what follows: numbers, stamps, waits.
 
+mod asked;
 mod collectives;
 mod completions;
 mod epochs;
 mod messages;
+mod partitions;
 
 use crate::board::{STAMPS, Seen};
 use crate::epochs::OpenEpochs;
 use crate::far::FarQuestion;
 use crate::posts::Posts;
 use crate::wait::{Awaited, Call, Figure, Findings, peer_with};
+
+use asked::Callers;
 
 /// What the engine asks for: the boards of the node, and where figures go.
 pub trait Surroundings {
@@ -103,6 +107,7 @@ pub struct Doer {
 /// The state of a rank.
 pub struct Engine {
     posts: Posts,
+    callers: Callers,
     epochs: OpenEpochs,
     records: [Record; RECORDS],
     lookups: [Lookup; LOOKUPS],
@@ -131,6 +136,7 @@ impl Engine {
         const CALL: Call = Call { function: 0, counts: false, began: 0, ended: 0 };
         Engine {
             posts: Posts::new(),
+            callers: Callers::new(),
             epochs: OpenEpochs::new(),
             records: [Record { findings: Findings::of(CALL), awaited: 0 }; RECORDS],
             lookups: [Lookup { key: 0, number: 0, awaited: Awaited::Message, peer: 0, record: 0 };
@@ -207,6 +213,7 @@ impl Engine {
         if let Some(lookup) = waiting.small.filter(|_| !waiting.receives) {
             self.look(around, &mut waiting, lookup);
         }
+        self.asked_until_now(&waiting);
         if waiting.record == 0 {
             settle(around, &waiting.findings);
         } else {
@@ -259,7 +266,7 @@ impl Engine {
     /// Looks at a stamp of a peer, if the call took so long that it is worth it.
     #[inline(always)]
     fn look(&mut self, around: &mut impl Surroundings, waiting: &mut WaitingCall, lookup: Lookup) {
-        let length = waiting.findings.call.length();
+        let length = waiting.findings.length();
         if length <= self.threshold(lookup.peer) {
             if lookup.awaited == Awaited::Message {
                 self.learn(lookup.peer, length);
@@ -407,7 +414,9 @@ fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> boo
         Some(Seen::At(moment, path)) => {
             findings.began(lookup.awaited, peer_with(lookup.peer, path), moment, 0);
         }
-        Some(Seen::Before(moment)) if moment <= call.began => findings.looked = true,
+        Some(Seen::Before(moment)) if moment <= call.began && findings.asked.ticks == 0 => {
+            findings.looked = true;
+        }
         Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
         Some(Seen::NotYet) => return false,
         None => findings.elsewhere = true,

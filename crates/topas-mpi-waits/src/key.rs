@@ -58,6 +58,17 @@ pub const fn of_messages(comm: u64, from: u32, to: u32, tag: i32, side: Side) ->
     mix(mix(comm, ranks), (tag as u32 as u64) << 8 | side as u64) | 1
 }
 
+/// The number of the key by which partitioned messages are counted that were prepared from one rank of the world to
+/// another, on the side of one of them. Never 0.
+pub const fn of_channels(comm: u64, from: u32, to: u32, tag: i32, side: Side) -> u64 {
+    mix(of_messages(comm, from, to, tag, side), 0x6368_616e) | 1
+}
+
+/// The number of the key of the n-th of these, whose messages are started again and again. Never 0.
+pub const fn of_channel(comm: u64, from: u32, to: u32, tag: i32, nth: u64) -> u64 {
+    mix(of_channels(comm, from, to, tag, Side::Send), nth.wrapping_add(1)) | 1
+}
+
 /// What a rank tells another one about an epoch of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpochSign {
@@ -107,6 +118,10 @@ mod tests {
                     for tag in [0, 1, 2, 77, 32_767, i32::MAX] {
                         for side in [Side::Send, Side::Post] {
                             assert!(seen.insert(of_messages(comm, from, to, tag, side)));
+                            assert!(seen.insert(of_channels(comm, from, to, tag, side)));
+                        }
+                        for nth in 0..3 {
+                            assert!(seen.insert(of_channel(comm, from, to, tag, nth)));
                         }
                     }
                 }

@@ -33,6 +33,8 @@ pub struct Post {
     pub moment: u64,
     /// The number of the message
     pub number: u64,
+    /// The first call that asked for it in vain: see [`crate::engine::Engine::asked_in_vain`]; 0 if none has
+    pub asked: u64,
     /// The communicator as the program has it
     pub handle: u64,
     /// Tells whether that handle is still the same
@@ -51,6 +53,10 @@ pub struct Post {
     pub cancelling: bool,
     /// Two threads were at it at once
     pub unsure: bool,
+    /// The message has so many partitions; 0 if it has none. Then `moment` is the key of its stamps
+    pub partitions: u32,
+    /// So many of them are ready; of a receive, how often it was started
+    pub ready: u32,
     /// The request is of a collective, not of a message: a [`crate::collective::CollectivePlace`]
     pub collective: bool,
     /// The entry before in the list, or the next free entry
@@ -78,6 +84,7 @@ impl Posts {
             address: Address { comm: 0, peer: 0, tag: 0 },
             moment: 0,
             number: 0,
+            asked: 0,
             handle: 0,
             generation: 0,
             record: 0,
@@ -87,6 +94,8 @@ impl Posts {
             persistent: false,
             cancelling: false,
             unsure: false,
+            partitions: 0,
+            ready: 0,
             collective: false,
             before: 0,
             after: 0,

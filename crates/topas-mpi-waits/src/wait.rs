@@ -93,12 +93,31 @@ impl Call {
     }
 }
 
+/// Calls before one that asked in vain for what this one found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskedInVain {
+    /// Ticks in them
+    pub ticks: u64,
+    /// When the last of them ended
+    pub last: u64,
+}
+
+impl AskedInVain {
+    /// Ticks in them before a moment, at least: if it is before the end of the last one, as few as if all time
+    /// from then on was in them. That is right of calls that follow each other at once.
+    pub const fn until(&self, moment: u64) -> u64 {
+        self.ticks.saturating_sub(self.last.saturating_sub(moment))
+    }
+}
+
 /// What is known of a call: its longest wait, and what could not be found out. A call waits once,
 /// whatever it waits for: for what comes last.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Findings {
     /// The call
     pub call: Call,
+    /// The calls before it that asked in vain for the same: what they waited is told with this call
+    pub asked: AskedInVain,
     /// The longest wait in ticks
     pub longest: u64,
     /// For what, if it waited
@@ -129,6 +148,7 @@ impl Findings {
     pub const fn of(call: Call) -> Findings {
         Findings {
             call,
+            asked: AskedInVain { ticks: 0, last: 0 },
             longest: 0,
             cause: Cause::LateSender,
             peer: 0,
@@ -139,6 +159,11 @@ impl Findings {
             unsure: false,
             far: 0,
         }
+    }
+
+    /// Ticks of the call, and of those that asked in vain before.
+    pub const fn length(&self) -> u64 {
+        self.call.length() + self.asked.ticks
     }
 
     /// The other side began what was awaited at this moment, which may be wrong by the tolerance.
@@ -159,7 +184,7 @@ impl Findings {
     /// The other side began at this moment.
     pub fn other_began(&mut self, cause: Cause, peer: u64, moment: u64) {
         self.looked = true;
-        let waited = self.call.until(moment);
+        let waited = self.call.until(moment) + self.asked.until(moment);
         if waited > self.longest {
             self.longest = waited;
             (self.cause, self.peer) = (cause, peer);
@@ -183,6 +208,9 @@ impl Findings {
         if other.early != 0 {
             self.was_early(other.on_time, other.early);
         }
+        if other.asked.ticks > self.asked.ticks {
+            self.asked = other.asked;
+        }
         self.looked |= other.looked;
         self.elsewhere |= other.elsewhere;
         self.unsure |= other.unsure;
@@ -199,7 +227,7 @@ impl Findings {
         } else if let Some(early) = self.early.checked_sub(1) {
             add(Figure::OnTime, self.on_time, early);
         }
-        let rest = self.call.length().saturating_sub(self.longest);
+        let rest = self.length().saturating_sub(self.longest);
         if self.unsure {
             add(Figure::Unsure, 0, rest);
         } else if self.elsewhere {
@@ -239,6 +267,26 @@ mod tests {
         assert_eq!(told(&findings), [waited, (Figure::Elsewhere, 0, 0)]);
         findings.call.counts = false;
         assert_eq!(told(&findings), vec![]);
+    }
+
+    #[test]
+    fn what_was_asked_for_in_vain_is_part_of_the_wait() {
+        // Calls at 100 to 120, 130 to 150 and 160 to 180 asked in vain.
+        let call = Call { function: 1, counts: true, began: 190, ended: 200 };
+        let asked = AskedInVain { ticks: 60, last: 180 };
+        for (moment, waited) in [(195, 65), (185, 60), (180, 60), (170, 50), (125, 5), (90, 0)] {
+            let mut findings = Findings { asked, ..Findings::of(call) };
+            findings.other_began(Cause::LateSender, 2, moment);
+            assert_eq!(findings.longest, waited, "{moment}");
+        }
+        let mut unsure = Findings { asked, unsure: true, ..Findings::of(call) };
+        assert_eq!(told(&unsure), [(Figure::Unsure, 0, 70)]);
+        unsure.other_began(Cause::LateSender, 2, 185);
+        let waited = (Figure::Waited(Cause::LateSender), 2, 60);
+        assert_eq!(told(&unsure), [waited, (Figure::Unsure, 0, 10)]);
+        let mut first = Findings::of(call);
+        first.merge(&unsure);
+        assert_eq!(first.length(), 70);
     }
 
     #[test]

@@ -442,11 +442,17 @@ pub const FACTS: &[Fact] = &[
     fact(
         "poll_share",
         SHARE,
-        "Time in calls that ask for messages or requests, as a share of the time of all ranks.",
+        "Time in calls that ask for messages or requests without waits for others, if the profile tells waits apart, as a share of the time of all ranks.",
     ),
     fact("poll_cost", SECONDS, "Mean time of a rank in them."),
     fact("poll_sum", SECONDS, "Time of all ranks together in them."),
     fact("poll_rate", COUNT, "Such calls of a rank in a second."),
+    fact("poll_calls", COUNT, "Number of such calls."),
+    fact(
+        "poll_in_vain",
+        COUNT,
+        "Calls of MPI_Test, MPI_Wait and their likes that completed no request.",
+    ),
     fact("outside_balance", SHARE, "Mean time of a rank outside MPI, as a share of the largest."),
     fact("outside_who", TEXT, "The rank with the largest."),
     fact("outside_max", SECONDS, "The largest time of a rank outside MPI."),

@@ -182,6 +182,19 @@ impl CompletionCall<'_> {
         }
         // SAFETY: an integer that the call has written.
         let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
+        if EXTRA && mode::has(mode::WAITS) {
+            let asked_in_vain = match plan.act {
+                Act::Test => number(1) == 0,
+                Act::Testall | Act::Testsome => number(2) == 0,
+                Act::Testany => number(3) == 0,
+                _ => false,
+            };
+            if asked_in_vain {
+                let posts = pending.iter().map(|request| waits::post_of(request.entry()));
+                waits::asked_in_vain(completed.waits.call(), posts);
+                return waited;
+            }
+        }
         match plan.act {
             Act::Wait => completed.all(pending, status, false),
             Act::Test if number(1) != 0 => completed.all(pending, status, false),

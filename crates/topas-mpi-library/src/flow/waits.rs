@@ -4,6 +4,7 @@
 //! MPI did not accept; what others have not yet told is looked at again later. Ranks come to
 //! collectives before their call, because all must be there when the first returns.
 
+mod asked;
 pub mod between;
 mod boards;
 mod collectives;
@@ -14,6 +15,7 @@ mod far;
 pub mod logged;
 mod made;
 mod numbers;
+mod partitions;
 pub mod partners;
 pub mod quick;
 pub mod role;
@@ -44,9 +46,9 @@ use crate::requests::flag;
 use crate::thread::Thread;
 use crate::{process, sys};
 
+pub use asked::asked_in_vain;
 use boards::Boards;
-use completions::post_of;
-pub use completions::{Completions, cancelled, completed, end, freed};
+pub use completions::{Completions, cancelled, completed, end, freed, post_of};
 pub use departures::leave;
 use numbers::Numbers;
 use quick::Known;
@@ -254,9 +256,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::Nothing | Act::Named => {}
         Act::Send => returned.sent(),
         Act::Receive | Act::Matched | Act::Probed => returned.received(),
-        // SAFETY: an integer that the call has written.
-        Act::MatchedIf if unsafe { *(frame.args[3] as *const i32) } != 0 => returned.received(),
-        Act::MatchedIf => {}
+        Act::MatchedIf | Act::ProbedIf => returned.asked_for_message(),
         Act::SendReceive => returned.both(),
         Act::SendStarted => {
             if let Some(to) = returned.to() {
@@ -300,6 +300,9 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
                 returned.keep(id);
             }
         }
+        Act::PartitionsPrepared => returned.prepared_in_partitions(true),
+        Act::PartitionedReceivePrepared => returned.prepared_in_partitions(false),
+        Act::PartitionsReady => returned.ready(frame.function()),
         Act::Start => returned.started(frame),
         Act::Derived => {
             let parent = handle(library, &frame.args, role.comm);

@@ -89,7 +89,7 @@ impl Engine {
                 findings.other_began(Cause::Collective, peer_with(peer, path), moment);
             }
             Some(Seen::At(..) | Seen::NotYet) => {}
-            Some(Seen::Before(moment)) if moment <= call.began => {}
+            Some(Seen::Before(moment)) if moment <= call.began && findings.asked.ticks == 0 => {}
             Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
             None => findings.elsewhere = true,
         }
@@ -103,7 +103,7 @@ impl Engine {
     /// How long a collective of so many ranks takes from the last arrival on.
     pub fn learn_collective(&mut self, waiting: &WaitingCall, ranks: u32) {
         let findings = &waiting.findings;
-        self.learn(slot(ranks), findings.call.length().saturating_sub(findings.longest));
+        self.learn(slot(ranks), findings.length().saturating_sub(findings.longest));
     }
 
     /// A collective is over to which ranks of other nodes came: who was the last is asked at the
@@ -144,7 +144,7 @@ impl Engine {
 
     /// Whether a call that completes collectives took so long that it is worth to look at them.
     pub fn is_worth(&self, waiting: &WaitingCall) -> bool {
-        waiting.findings.call.length() > self.most && waiting.findings.call.counts
+        waiting.findings.length() > self.most && waiting.findings.call.counts
     }
 
     /// Nothing is known of whom a call waited for.

@@ -18,7 +18,10 @@ impl Engine {
     /// receiver. None if that is nobody who can be told.
     pub fn sent_by(&self, id: u32) -> Option<(Address, bool)> {
         let post = self.posts.get(id)?;
-        let is_told = post.sends && post.progress == Progress::Numbered && post.address.comm != 0;
+        let is_told = post.sends
+            && post.progress == Progress::Numbered
+            && post.address.comm != 0
+            && post.partitions == 0;
         is_told.then_some((post.address, post.large))
     }
 
@@ -31,6 +34,7 @@ impl Engine {
         let plain = post.progress == Progress::Numbered
             && post.address.comm != 0
             && !(post.unsure | post.collective)
+            && post.asked == 0
             && self.cancelling == 0
             && call.length() <= self.threshold(peer);
         if !plain {
@@ -60,6 +64,8 @@ impl Engine {
                     waiting.findings.elsewhere = true;
                 } else if post.unsure || self.cancelling > 0 && self.may_shift(&post) {
                     waiting.findings.unsure = true;
+                } else if post.partitions != 0 {
+                    self.completed_in_partitions(around, waiting, &post);
                 } else {
                     if post.sends {
                         let Address { comm, peer, tag } = post.address;
@@ -169,10 +175,10 @@ impl Engine {
             return;
         };
         let lookup = self.sender(around, &post.address, number);
-        let Some(call) = self.record(post.record).map(|record| record.findings.call) else {
+        let Some(length) = self.record(post.record).map(|record| record.findings.length()) else {
             return;
         };
-        if call.length() <= self.threshold(lookup.peer) {
+        if length <= self.threshold(lookup.peer) {
             self.heard(around, post.record, |_| {});
             return;
         }
@@ -228,6 +234,7 @@ impl Engine {
     pub fn cancel(&mut self, id: u32) {
         if let Some(post) = self.posts.get_mut(id)
             && !post.cancelling
+            && post.partitions == 0
             && matches!(post.progress, Progress::Numbered | Progress::Open)
         {
             post.cancelling = true;
@@ -248,7 +255,8 @@ impl Engine {
             Progress::Numbered => {
                 for (_, other) in self.posts.all() {
                     let later = other.number > post.number && other.address == post.address;
-                    if later && !other.sends && other.progress == Progress::Numbered {
+                    let is_message = !other.sends && other.partitions == 0;
+                    if later && is_message && other.progress == Progress::Numbered {
                         other.number -= 1;
                     }
                 }

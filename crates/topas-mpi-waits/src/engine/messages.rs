@@ -419,6 +419,7 @@ impl Engine {
         if let Some(post) = self.posts.get_mut(id) {
             post.moment = doer.began;
             post.number = number;
+            post.asked = 0;
             post.progress = progress;
             post.unsure = unsure;
             post.cancelling = false;
@@ -446,6 +447,9 @@ impl Engine {
         if post.progress != Progress::Idle {
             return;
         }
+        if post.partitions != 0 {
+            return self.started_in_partitions(id);
+        }
         if !post.sends {
             return self.started_receive(around, id, doer);
         }
@@ -453,6 +457,7 @@ impl Engine {
         if let Some(post) = self.posts.get_mut(id) {
             post.progress = Progress::Numbered;
             post.moment = doer.began;
+            post.asked = 0;
             post.number = lookup.map_or(0, |lookup| lookup.number);
             post.unsure = lookup.is_none();
         }

@@ -47,7 +47,8 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let waited: u128 = routines.map(|routine| Parts::of(profile, routine).waits.waited()).sum();
     if waited.saturating_mul(WORTH_A_NAME) < wall {
         let share = percent_of(waited, wall);
-        let untold = untold(profile.total.routines.iter(), wall / WORTH_A_NAME);
+        let told = |routine: &RoutineCalls| Parts::of(profile, routine).waits.waited();
+        let untold = untold(profile.total.routines.iter(), told, wall / WORTH_A_NAME);
         return Some(match untold {
             None => {
                 format!("Ranks hardly wait for each other: {share} of the time of all {whose}.")
@@ -116,7 +117,10 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
         } else {
             let known = profile.ranks.iter().find(|known| known.rank == rank);
             let routines = known.into_iter().flat_map(|known| &known.sums.routines);
-            match untold(routines, (blame.time() / 4).max(wall / WORTH_A_NAME)) {
+            let told = |routine: &RoutineCalls| {
+                known.map_or(0, |known| known.sums.waits.routine(routine.number).waited())
+            };
+            match untold(routines, told, (blame.time() / 4).max(wall / WORTH_A_NAME)) {
                 None => ": it does not compute longer, so it is late because it waits itself, because the ranks take \
                      turns, or because it lacks a processor in MPI."
                     .to_owned(),
@@ -137,15 +141,24 @@ pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
 }
 
 /// The time in calls that may wait and of which nobody tells for whom, in ns, and the routine that has most of
-/// it; None if it is less than `least`.
+/// it; None if it is less than `least`. `told` is what of the time of a routine is told.
 fn untold<'r>(
-    routines: impl Iterator<Item = &'r RoutineCalls> + Clone,
+    routines: impl Iterator<Item = &'r RoutineCalls>,
+    told: impl Fn(&RoutineCalls) -> u128,
     least: u128,
 ) -> Option<(RoutineNumber, u128)> {
     let these = routines.filter(|of| of.number.waits_for_untold());
-    let time: u128 = these.clone().map(|of| of.time).sum();
-    let most = these.max_by_key(|of| of.time)?;
-    (time > 0 && time >= least).then_some((most.number, time))
+    let times = these.map(|of| (of.number, of.time.saturating_sub(told(of))));
+    let (mut time, mut most) = (0, None::<(RoutineNumber, u128)>);
+    for (number, own) in times {
+        time += own;
+        // Of several with the same time the last one.
+        if most.is_none_or(|(_, longest)| own >= longest) {
+            most = Some((number, own));
+        }
+    }
+    let (number, _) = most?;
+    (time > 0 && time >= least).then_some((number, time))
 }
 
 /// The kinds of a wait, in ns.

@@ -278,7 +278,7 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
             continue;
         }
         let function = call.call.function;
-        take_back(function, call.call.length());
+        take_back(function, call.length());
         call.tell(|figure, peer, ticks| boards.add(function, figure, peer, ticks));
     }
 }
@@ -286,7 +286,7 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
 /// By so much clocks may differ, in ticks, that a message seems to come before it was sent; much more
 /// is another message. Where clocks are not known so well, nothing is sure.
 fn tolerance(call: &Findings) -> u64 {
-    call.call.length() / 4
+    call.length() / 4
 }
 
 /// What was told of a call as long as there was no answer.

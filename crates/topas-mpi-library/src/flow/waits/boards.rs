@@ -415,7 +415,7 @@ impl Surroundings for Boards {
         far::keep(findings);
         if findings.call.counts {
             // Until there is an answer.
-            self.add(findings.call.function, Figure::Elsewhere, 0, findings.call.length());
+            self.add(findings.call.function, Figure::Elsewhere, 0, findings.length());
         }
     }
 

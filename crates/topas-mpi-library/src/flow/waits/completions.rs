@@ -26,6 +26,11 @@ pub struct Completions {
 }
 
 impl Completions {
+    /// The call, which asked for requests and completed none.
+    pub const fn call(&self) -> &Call {
+        &self.call
+    }
+
     /// Of a call of this function that lasted from one tick to another.
     #[inline(always)]
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
@@ -96,6 +101,7 @@ fn completed_by_rules(
         else {
             return;
         };
+        with(|engine, _, _| engine.found(&mut now, id));
         collectives::completed(library, ledger, &mut now, &post);
         with(|engine, _, _| engine.collective_completed(id));
         all.waiting = Some(now);
@@ -105,6 +111,7 @@ fn completed_by_rules(
         let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
         let sent = engine.sent_by(id).filter(|_| mode::has(mode::LOG) && call.counts);
         let before = now.longest();
+        engine.found(&mut now, id);
         engine.completed(boards, &mut now, id, from.as_ref());
         let longest = now.longest();
         all.waiting = Some(now);

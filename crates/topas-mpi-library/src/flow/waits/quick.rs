@@ -225,7 +225,20 @@ pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
     if !role.matters() {
         return true;
     }
+    if role.act == Act::ProbedIf {
+        return probed_in_vain(frame, thread, now);
+    }
     role.act == Act::Nothing && role.info == NONE && gathered(frame, thread, now)
+}
+
+/// A call asked for a message, and none was there.
+#[inline(always)]
+fn probed_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
+    // SAFETY: an integer that the call has written: the flag of `Iprobe`.
+    let in_vain = unsafe { *(*element(&frame.args, 3) as *const i32) } == 0;
+    let Some(state) = alone().filter(|_| in_vain) else { return false };
+    state.engine.asked_in_vain(&call(frame, thread, now));
+    true
 }
 
 /// A collective is over.

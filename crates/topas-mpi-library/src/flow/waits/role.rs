@@ -41,6 +41,14 @@ pub enum Act {
     MatchedIf,
     /// Waits for a message and leaves it
     Probed,
+    /// Asks for a message and leaves it
+    ProbedIf,
+    /// Prepares a request that sends in partitions
+    PartitionsPrepared,
+    /// Prepares a request that receives in partitions
+    PartitionedReceivePrepared,
+    /// Partitions are ready to be sent
+    PartitionsReady,
     /// Starts prepared requests
     Start,
     /// All members of a communicator make others from it
@@ -115,7 +123,15 @@ impl Role {
 
     /// Whether the event log tells what its calls are about.
     pub const fn is_logged(&self) -> bool {
-        self.matters() && !matches!(self.act, Act::Freed)
+        self.matters()
+            && !matches!(
+                self.act,
+                Act::ProbedIf
+                    | Act::Freed
+                    | Act::PartitionsPrepared
+                    | Act::PartitionedReceivePrepared
+                    | Act::PartitionsReady
+            )
     }
 
     /// Whether something is told before the call: that the rank comes to it.
@@ -140,11 +156,19 @@ const fn act(f: &Function) -> Act {
         FunctionClass::Receive(Blocking) => Act::Receive,
         FunctionClass::Receive(Nonblocking) => Act::ReceivePosted,
         FunctionClass::Receive(Persistent) => Act::ReceivePrepared,
+        FunctionClass::PartitionedSend => Act::PartitionsPrepared,
+        FunctionClass::PartitionedReceive => Act::PartitionedReceivePrepared,
+        FunctionClass::Partition
+            if f.is_one_of(&["MPI_Pready", "MPI_Pready_range", "MPI_Pready_list"]) =>
+        {
+            Act::PartitionsReady
+        }
         FunctionClass::SendReceive(Blocking) => Act::SendReceive,
         FunctionClass::SendReceive(Nonblocking) => Act::SendReceiveStarted,
         FunctionClass::MatchedProbe(Blocking) => Act::Matched,
         FunctionClass::MatchedProbe(_) => Act::MatchedIf,
         FunctionClass::Probe(Blocking) => Act::Probed,
+        FunctionClass::Probe(Nonblocking) => Act::ProbedIf,
         FunctionClass::Start => {
             if f.is_one_of(&["MPI_Start", "MPI_Startall"]) {
                 Act::Start
@@ -305,7 +329,7 @@ mod tests {
                 Act::SendStarted | Act::SendPrepared => {
                     &[role.dest, role.sendtag, role.comm, role.request]
                 }
-                Act::Receive | Act::Matched | Act::MatchedIf | Act::Probed => {
+                Act::Receive | Act::Matched | Act::MatchedIf | Act::Probed | Act::ProbedIf => {
                     &[role.source, role.recvtag, role.comm, role.status]
                 }
                 Act::ReceivePosted | Act::ReceivePrepared => {
@@ -317,7 +341,11 @@ mod tests {
                 Act::SendReceiveStarted => {
                     &[role.dest, role.sendtag, role.source, role.recvtag, role.request]
                 }
-                Act::Start | Act::Freed => &[],
+                Act::PartitionsPrepared => &[role.dest, role.sendtag, role.comm, role.request],
+                Act::PartitionedReceivePrepared => {
+                    &[role.source, role.recvtag, role.comm, role.request]
+                }
+                Act::Start | Act::Freed | Act::PartitionsReady => &[],
                 Act::Derived => &[role.comm, role.made],
                 Act::Made => &[role.made],
                 // Of a session there is no communicator before.
@@ -344,7 +372,9 @@ mod tests {
         };
         assert_eq!(of("MPI_Ssend"), Act::Send);
         assert_eq!(of("MPI_Mrecv"), Act::Nothing);
-        assert_eq!(of("MPI_Psend_init"), Act::Nothing);
+        assert_eq!(of("MPI_Psend_init"), Act::PartitionsPrepared);
+        assert_eq!(of("MPI_Pready_list"), Act::PartitionsReady);
+        assert_eq!(of("MPI_Parrived"), Act::Nothing);
         assert_eq!(of("MPI_Cart_sub"), Act::Derived);
         assert_eq!(of("MPI_Comm_get_parent"), Act::Made);
         assert_eq!(of("MPI_Comm_create_from_group"), Act::MadeByGroup);
@@ -352,6 +382,7 @@ mod tests {
         assert_eq!(of("MPI_File_open"), Act::Derived);
         assert_eq!(of("MPI_Ibcast"), Act::CollectiveStarted);
         assert_eq!(of("MPI_Win_test"), Act::ExposureTested);
+        assert_eq!(of("MPI_Iprobe"), Act::ProbedIf);
         assert_eq!(of("MPI_Win_fence"), Act::Nothing);
         assert_eq!(of("MPI_Win_lock"), Act::Nothing);
         for freeing in FREEING {
