@@ -9,6 +9,9 @@ use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 use topas_tests::waits::{PretendedHosts, Ranks, holds, holds_on, number, profile, truth, view};
 
+#[path = "mpi_waits/neighbors.rs"]
+mod neighbors;
+
 #[test]
 fn waits_are_those_that_the_program_noted() {
     for mpi in Mpi::installed("waits_are_those_that_the_program_noted") {

@@ -199,7 +199,7 @@ impl Ranks {
 ///
 /// # Safety
 /// The words are its arguments.
-unsafe fn call_with_eight(function: usize, a: [usize; 8]) -> Option<()> {
+pub unsafe fn call_with_eight(function: usize, a: [usize; 8]) -> Option<()> {
     type Words =
         unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize, usize) -> i32;
     let target = below::own(function);

@@ -15,6 +15,8 @@ pub enum Shape {
     ToRoot,
     /// Each waits for the last of those of lower rank
     FromLower,
+    /// Each waits for the last of its neighbours from whom data come: see [`crate::neighbors`]
+    Neighbors,
 }
 
 impl Shape {
@@ -28,6 +30,7 @@ impl Shape {
             Shape::ToRoot if rank == root => (0, size),
             Shape::ToRoot => (0, 0),
             Shape::FromLower => (0, rank),
+            Shape::Neighbors => (0, 0),
         }
     }
 }
@@ -49,7 +52,20 @@ pub struct CollectivePlace {
     pub near: bool,
 }
 
+/// The first of the ranks for which one waits, if these are its neighbours.
+const NEIGHBORS: u32 = u32::MAX - 1;
+
 impl CollectivePlace {
+    /// A collective of neighbours.
+    pub const fn of_neighbors(comm: u64, number: u64) -> CollectivePlace {
+        CollectivePlace { comm, number, first: NEIGHBORS, end: 0, far: 0, near: false }
+    }
+
+    /// Whether this is a collective of neighbours.
+    pub const fn is_of_neighbors(&self) -> bool {
+        self.first == NEIGHBORS
+    }
+
     /// As it is kept.
     pub fn post(&self) -> Post {
         Post {
@@ -92,6 +108,10 @@ mod tests {
             near: false,
         };
         assert_eq!(CollectivePlace::of(&place.post()), place);
+        assert!(!place.is_of_neighbors());
+        let place = CollectivePlace::of_neighbors(5, 1 << 40);
+        assert_eq!(CollectivePlace::of(&place.post()), place);
+        assert!(place.is_of_neighbors());
     }
 
     #[test]

@@ -5,11 +5,13 @@ mod collectives;
 mod completions;
 mod epochs;
 mod messages;
+mod neighbors;
 mod partitions;
 
 use crate::board::{STAMPS, Seen};
 use crate::epochs::OpenEpochs;
 use crate::far::FarQuestion;
+use crate::neighbors::Neighborhoods;
 use crate::posts::Posts;
 use crate::wait::{Awaited, Call, Figure, Findings, peer_with};
 
@@ -32,6 +34,10 @@ pub trait Surroundings {
     /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`peer_with`] has
     /// it.
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64);
+    /// Whether the board of another rank is known to be on this node.
+    fn is_near(&self, _peer: u32) -> bool {
+        true
+    }
     /// A rank whose board cannot read that of this rank may need a stamp at the end.
     fn tell(&mut self, _peer: u32, _key: u64, _number: u64, _moment: u64) {}
     /// Asks a rank whose board cannot be read for a stamp, at the end. False if there is no room.
@@ -109,6 +115,7 @@ pub struct Engine {
     posts: Posts,
     callers: Callers,
     epochs: OpenEpochs,
+    neighborhoods: Neighborhoods,
     records: [Record; RECORDS],
     lookups: [Lookup; LOOKUPS],
     open: usize,
@@ -138,6 +145,7 @@ impl Engine {
             posts: Posts::new(),
             callers: Callers::new(),
             epochs: OpenEpochs::new(),
+            neighborhoods: Neighborhoods::new(),
             records: [Record { findings: Findings::of(CALL), awaited: 0 }; RECORDS],
             lookups: [Lookup { key: 0, number: 0, awaited: Awaited::Message, peer: 0, record: 0 };
                 LOOKUPS],
@@ -225,6 +233,12 @@ impl Engine {
         if self.open > 0 {
             self.retry(around);
         }
+    }
+
+    /// The same of a call that took long, with which nothing else is in a hurry.
+    #[inline(never)]
+    fn end_long(&mut self, around: &mut impl Surroundings, waiting: WaitingCall) {
+        self.end(around, waiting);
     }
 
     fn record(&mut self, number: u16) -> Option<&mut Record> {

@@ -90,6 +90,12 @@ pub const fn of_collectives(comm: u64) -> u64 {
     mix(comm, 3 << 40) | 1
 }
 
+/// The number of the key of the arrivals of a rank of the world at a communicator's collectives of
+/// neighbours, for ranks of other nodes. Never 0.
+pub const fn of_neighbors(comm: u64, from: u32) -> u64 {
+    mix(of_collectives(comm), 6 << 40 | from as u64) | 1
+}
+
 /// The number of the communicator that is made as the n-th from another. Its members make it
 /// together, so all of them count the same. The upper half of `nth` tells a part of a split, by its first
 /// member: no two parts have a member in common, so no key of one is a key of another anyway, but who reads an event
@@ -111,6 +117,7 @@ mod tests {
         for comm in [WORLD, derived(WORLD, 0), derived(WORLD, 1), derived(derived(WORLD, 0), 0)] {
             assert!(seen.insert(of_collectives(comm)));
             for from in 0..8 {
+                assert!(seen.insert(of_neighbors(comm, from)));
                 for to in 0..8 {
                     for sign in [EpochSign::Post, EpochSign::Completion] {
                         assert!(seen.insert(of_epochs(comm, from, to, sign)));

@@ -10,7 +10,7 @@
 //! ```text
 //! key: which messages are counted together    board: rings of stamps, by key
 //! wait: what follows from moments             posts: receives whose number is not known yet
-//! epochs: accesses to windows that go on
+//! epochs: accesses to windows that go on      neighbors: who they are in a communicator
 //! engine: what a rank does                    collective: arrivals in collectives
 //! far: what ranks of several nodes tell each other at the end
 //! clocks: how their clocks differ, and drift against each other
@@ -32,6 +32,7 @@ pub mod engine;
 pub mod epochs;
 pub mod far;
 pub mod key;
+pub mod neighbors;
 pub mod posts;
 pub mod wait;
 

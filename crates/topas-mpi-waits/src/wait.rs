@@ -22,6 +22,8 @@ pub enum Awaited {
     Receive,
     /// The arrival of the last rank at a collective
     Arrival,
+    /// The arrival of a neighbour at a collective of neighbours
+    Neighbor,
     /// The post of a window to which the call gains or ends access
     Post,
     /// The end of an access to the window of the call's rank
@@ -34,7 +36,7 @@ impl Awaited {
         match self {
             Awaited::Message | Awaited::Post | Awaited::Completion => Cause::LateSender,
             Awaited::Receive => Cause::LateReceiver,
-            Awaited::Arrival => Cause::Collective,
+            Awaited::Arrival | Awaited::Neighbor => Cause::Collective,
         }
     }
 }
@@ -172,9 +174,9 @@ impl Findings {
         match awaited {
             // These cannot begin after the call has ended: this is another one.
             Awaited::Message | Awaited::Completion if is_after => self.unsure = true,
-            // What is over before the receive is posted went without its receiver, and an MPI may
-            // let a rank go on before a window is posted.
-            Awaited::Receive | Awaited::Post if is_after => self.looked = true,
+            // What is over before the receive is posted went without its receiver. An MPI may let a
+            // rank go on before a window is posted, and nothing may have to come from a neighbour.
+            Awaited::Receive | Awaited::Post | Awaited::Neighbor if is_after => self.looked = true,
             // Two calls of each epoch look at the same post: that it was there says nothing.
             Awaited::Post if moment <= self.call.began => self.looked = true,
             _ => self.other_began(awaited.cause(), peer, moment),

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RANKS = 4, MESSAGES = 4096, CALLS = 4096, IDS = 8, ROUTINES = 32 };
+enum { RANKS = 8, MESSAGES = 4096, CALLS = 4096, IDS = 16, ROUTINES = 32 };
 
 /* A message says who sent it, and which of its messages it is. */
 typedef struct {
@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     double entered, left;
     char name[24];
-    int kind;            /* 0 receives, 1 sends, 2 both, 3 collective, 4 waits for what was told before its end */
+    int kind;            /* 0 receives, 1 sends, 2 both, 3 collective, 4 waits for what was told before its end,
+                            5 waits until ranks have arrived, by their ids */
     int count, received; /* the first so many ids are of messages that came */
     id ids[IDS];
     int shape, root, rank, first; /* of a collective: its number is `first` */
@@ -137,6 +138,11 @@ static void add_up(int rank)
         for (int k = 0; k < c->count; k++) {
             notes *of = &of_rank[c->ids[k].rank];
             int number = c->ids[k].number;
+            if (c->kind == 5) {
+                double waited = between(c->entered, of->arrived[number], c->left);
+                collective = waited > collective ? waited : collective;
+                continue;
+            }
             if (c->kind == 4 && of->began[number] > c->left)
                 continue;
             if (k < c->received) {

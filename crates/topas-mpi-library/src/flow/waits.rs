@@ -14,6 +14,7 @@ mod epochs;
 mod far;
 pub mod logged;
 mod made;
+mod neighbors;
 mod numbers;
 mod partitions;
 pub mod partners;
@@ -29,6 +30,7 @@ use core::sync::atomic::{
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
 use topas_mpi_table::{FlowAmount, SMALL_MESSAGE, Way};
+use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::engine::{Doer, Engine};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
@@ -250,7 +252,11 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     if let Some(shape) = role.gathers
         && role.act != Act::CollectiveStarted
     {
-        returned.gathered(shape, came);
+        if shape == Shape::Neighbors {
+            returned.met_neighbors(came);
+        } else {
+            returned.gathered(shape, came);
+        }
     }
     match role.act {
         Act::Nothing | Act::Named => {}
@@ -318,7 +324,11 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::MadeByGroup => returned.made_by_group(),
         Act::CollectiveStarted => {
             if let Some(shape) = role.gathers {
-                returned.collective_started(shape, came);
+                if shape == Shape::Neighbors {
+                    returned.neighbors_started(came);
+                } else {
+                    returned.collective_started(shape, came);
+                }
             }
         }
         Act::Posted | Act::AccessStarted => returned.epoch_begun(),
@@ -524,7 +534,9 @@ unsafe fn told(
 pub fn gone(handle: u64) {
     let Some(library) = library::library().filter(|_| is_on()) else { return };
     with(|engine, numbers, _| {
-        engine.window_freed(numbers.of(library, handle));
+        let number = numbers.of(library, handle);
+        engine.window_freed(number);
+        engine.neighbors_gone(number);
         numbers.remove(handle);
     });
 }

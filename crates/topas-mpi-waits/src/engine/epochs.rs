@@ -145,7 +145,7 @@ impl Engine {
         }
         let rest = call.length().saturating_sub(waiting.longest());
         approach(&mut self.usual_epoch, rest);
-        self.end(around, waiting);
+        self.end_long(around, waiting);
     }
 
     /// The number of an epoch: how many this rank has told before by its key. None if there was no room for that.

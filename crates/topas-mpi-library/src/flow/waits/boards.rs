@@ -401,6 +401,11 @@ impl Surroundings for Boards {
     }
 
     #[inline(always)]
+    fn is_near(&self, peer: u32) -> bool {
+        is_near(peer)
+    }
+
+    #[inline(always)]
     fn tell(&mut self, peer: u32, key: u64, number: u64, moment: u64) {
         if !is_near(peer) {
             far::tell(peer, Stamp { key, moment, number: number as u32, note: 0 });

@@ -6,7 +6,7 @@ use topas_mpi_waits::far::{CollectiveNote, Stamp};
 use topas_mpi_waits::key::{mix, of_collectives};
 use topas_mpi_waits::posts::Post;
 
-use super::{Returned, boards, far, handle, with};
+use super::{Returned, boards, far, handle, neighbors, with};
 use crate::flow::amount::word;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::Library;
@@ -193,7 +193,7 @@ impl Returned<'_> {
             Shape::All => (true, size),
             Shape::FromRoot => (rank == root, 1),
             Shape::ToRoot => (rank != root, size.saturating_sub(1)),
-            Shape::FromLower => return 0,
+            Shape::FromLower | Shape::Neighbors => return 0,
         };
         let comm = with(|_, numbers, _| numbers.of(self.library, handle));
         let (first, to) = (self.member(handle, 0), self.member(handle, turn(number, size)));
@@ -255,11 +255,15 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     if !with(|engine, _, _| engine.is_worth(waiting)) {
         return;
     }
+    // If the communicator is gone, so is the meaning of its ranks.
+    let known = generation(place(post.handle)) == post.generation;
+    if of.is_of_neighbors() {
+        let handle = known.then_some(post.handle);
+        return neighbors::completed(library, ledger, waiting, &of, handle);
+    }
     if of.first >= of.end {
         return with(|engine, _, _| engine.looked(waiting));
     }
-    // If the communicator is gone, so is the meaning of its ranks.
-    let known = generation(place(post.handle)) == post.generation;
     let mut member = |other: u32| {
         object::world_rank(library, ledger, post.handle, ObjectKind::Comm, other as i32)
     };

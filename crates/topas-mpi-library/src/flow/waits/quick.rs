@@ -4,6 +4,7 @@
 
 use topas_mpi_table::SMALL_MESSAGE;
 use topas_mpi_waits::board::Ring;
+use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::key::{Address, Side, of_collectives, of_messages};
 use topas_mpi_waits::wait::Call;
@@ -228,7 +229,8 @@ pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
     if role.act == Act::ProbedIf {
         return probed_in_vain(frame, thread, now);
     }
-    role.act == Act::Nothing && role.info == NONE && gathered(frame, thread, now)
+    let is_plain = role.act == Act::Nothing && role.info == NONE;
+    is_plain && role.gathers != Some(Shape::Neighbors) && gathered(frame, thread, now)
 }
 
 /// A call asked for a message, and none was there.

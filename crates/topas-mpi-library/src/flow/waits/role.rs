@@ -176,7 +176,9 @@ const fn act(f: &Function) -> Act {
                 Act::Nothing
             }
         }
-        FunctionClass::Collective(Nonblocking) => Act::CollectiveStarted,
+        FunctionClass::Collective(Nonblocking) | FunctionClass::Neighborhood(Nonblocking) => {
+            Act::CollectiveStarted
+        }
         FunctionClass::Communicator if f.is_one_of(&["MPI_Comm_set_name"]) => Act::Named,
         FunctionClass::RmaSynchronization(Epoch::General) => {
             if f.is_one_of(&["MPI_Win_post"]) {
@@ -222,7 +224,11 @@ const fn act(f: &Function) -> Act {
 
 /// Who waits for whom; None if a function is none that all of a communicator, window or file call.
 const fn gathers(f: &Function) -> Option<Shape> {
+    use CallProgress::{Blocking, Nonblocking};
     match f.gathering() {
+        None if matches!(f.class, FunctionClass::Neighborhood(Blocking | Nonblocking)) => {
+            Some(Shape::Neighbors)
+        }
         None => None,
         Some(Gathering::All) => Some(Shape::All),
         Some(Gathering::FromRoot) => Some(Shape::FromRoot),
@@ -394,8 +400,13 @@ mod tests {
         for all in ["MPI_Comm_dup", "MPI_Win_fence", "MPI_File_write_at_all", "MPI_Comm_spawn"] {
             assert_eq!(gathers(all), Some(Shape::All), "{all}");
         }
+        for neighbors in ["MPI_Neighbor_alltoallw", "MPI_Ineighbor_allgather"] {
+            assert_eq!(gathers(neighbors), Some(Shape::Neighbors), "{neighbors}");
+        }
+        assert_eq!(of("MPI_Neighbor_alltoall"), Act::Nothing);
+        assert_eq!(of("MPI_Ineighbor_alltoall"), Act::CollectiveStarted);
         for none in
-            ["MPI_Comm_free", "MPI_Comm_create_group", "MPI_Neighbor_alltoall", "MPI_Finalize"]
+            ["MPI_Comm_free", "MPI_Comm_create_group", "MPI_Neighbor_alltoall_init", "MPI_Finalize"]
         {
             assert_eq!(gathers(none), None, "{none}");
         }

@@ -261,7 +261,8 @@ impl Clocks {
         for question in questions.all() {
             let FarQuestion { moment, awaited, peer, answered, .. } = *question;
             let (Some(call), from) = (questions.call(question), hosts.of(peer)) else { continue };
-            let is_arrival = matches!(awaited, Awaited::Message | Awaited::Arrival);
+            let is_arrival =
+                matches!(awaited, Awaited::Message | Awaited::Arrival | Awaited::Neighbor);
             if !answered || !is_arrival || from == self.own {
                 continue;
             }
