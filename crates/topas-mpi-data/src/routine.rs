@@ -80,7 +80,6 @@ impl RoutineNumber {
             matches!(
                 function.class,
                 FunctionClass::RmaSynchronization(Epoch::Passive)
-                    | FunctionClass::Neighborhood(CallProgress::Blocking)
                     | FunctionClass::Test
                     | FunctionClass::Probe(CallProgress::Nonblocking)
             ) || function.is_one_of(&["MPI_Win_test"])

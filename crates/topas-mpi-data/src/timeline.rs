@@ -376,6 +376,10 @@ impl<'l> TimelineReader<'l, '_> {
                 Meaning::GatherStarted(gathering) => Some((gathering, false)),
                 Meaning::Finalize => Some((Gathering::All, true)),
                 Meaning::Meets if event.arguments.number > 0 => Some((Gathering::All, true)),
+                Meaning::MeetsNeighbors => {
+                    self.collectives.untold += 1;
+                    None
+                }
                 _ => None,
             };
             if let Some((gathering, waits)) = gathering {

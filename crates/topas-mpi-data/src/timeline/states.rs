@@ -115,6 +115,8 @@ pub(super) enum Meaning {
     GatherStarted(Gathering),
     /// All of a communicator, window or file wait for the last, as far as the log numbers such calls
     Meets,
+    /// Waits for neighbours, or starts what waits for them: the log does not tell who these are
+    MeetsNeighbors,
     /// `MPI_Finalize`
     Finalize,
 }
@@ -194,7 +196,8 @@ impl Meaning {
                 function.gathering().map_or(Meaning::Nothing, Meaning::GatherStarted)
             }
             FunctionClass::Collective(_) => Meaning::Nothing,
-            FunctionClass::Neighborhood(_) => Meaning::Nothing,
+            FunctionClass::Neighborhood(Persistent) => Meaning::Nothing,
+            FunctionClass::Neighborhood(_) => Meaning::MeetsNeighbors,
             _ if matches!(function.waits, Waits::Group) => Meaning::Meets,
             _ => Meaning::Nothing,
         }
@@ -266,7 +269,9 @@ mod tests {
             ("MPI_Ireduce", Meaning::GatherStarted(Gathering::ToRoot)),
             ("MPI_Bcast_init", Meaning::Nothing),
             ("MPI_File_open", Meaning::Meets),
-            ("MPI_Neighbor_alltoall", Meaning::Nothing),
+            ("MPI_Neighbor_alltoall", Meaning::MeetsNeighbors),
+            ("MPI_Ineighbor_allgatherv", Meaning::MeetsNeighbors),
+            ("MPI_Neighbor_alltoall_init", Meaning::Nothing),
             ("MPI_Comm_rank", Meaning::Nothing),
         ] {
             assert_eq!(Meaning::of_routine(name), meaning, "{name}");

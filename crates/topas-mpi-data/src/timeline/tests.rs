@@ -11,6 +11,7 @@ use crate::trace::StreamedEvent;
 mod clocks;
 mod exchanges;
 mod late_receivers;
+mod neighbors;
 mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 mod synthetic;
@@ -21,7 +22,7 @@ const MS: u64 = 1_000_000;
 const NONE: CallArguments = CallArguments { communicator: 1, ..CallArguments::NONE };
 
 /// Routines of logs that are made here, by number.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "MPI_Send",
     "MPI_Recv",
     "MPI_Isend",
@@ -35,6 +36,8 @@ const NAMES: [&str; 13] = [
     "MPI_Probe",
     "MPI_Iallreduce",
     "MPI_Wait",
+    "MPI_Neighbor_alltoall",
+    "MPI_Ineighbor_allgather",
 ];
 
 /// A call: its name, when it began and ended in ms, and what it was about.

@@ -170,8 +170,10 @@ fn waits_that_are_not_told_are_not_taken_for_none() {
     let told = "As far as that is told, ranks hardly wait for each other: 0.00% of the time of all ranks. But \
                 40.00% of it is in calls of which it is not known for whom they wait, most of that in Win_lock.";
     assert!(text.contains(told), "{text}");
-    let text = words(&first_lines(&alone));
-    assert!(text.contains("Ranks hardly wait for each other: 0.00% of"), "{text}");
+    // Of collectives of neighbours it is told.
+    for text in [first_lines(&alone), first_lines_with(&alone, "Neighbor_alltoall")] {
+        assert!(words(&text).contains("Ranks hardly wait for each other: 0.00% of"), "{text}");
+    }
     // A rank that polls makes the others wait.
     let polls: [MadeRank; 3] = [(1.0, &[]), (9.0, &[(0, 0.9)]), (1.0, &[(0, 8.0)])];
     let text = words(&first_lines_with(&polls, "Testsome"));
