@@ -27,7 +27,7 @@ typedef struct {
 } call;
 
 typedef struct {
-    int sent, calls, collectives;
+    int sent, calls, collectives, meetings;
     double began[MESSAGES], posted[MESSAGES], arrived[CALLS];
     call all[CALLS];
 } notes;
@@ -195,6 +195,15 @@ static void together(void)
 {
     int in = own, out[RANKS];
     MPI_Allgather(&in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+/* All are here, and no call of MPI has waited for that. */
+static inline void meet_outside(void)
+{
+    int meeting = __atomic_add_fetch(&of_rank[own].meetings, 1, __ATOMIC_RELEASE);
+    for (int rank = 0; rank < ranks; rank++)
+        while (__atomic_load_n(&of_rank[rank].meetings, __ATOMIC_ACQUIRE) < meeting)
+            usleep(20);
 }
 
 static void end_notes(void)
