@@ -4,6 +4,8 @@
 //! What a thread keeps for that lies in front of its ring. A thread that takes over the block of a
 //! thread that has ended takes over the ring, too.
 
+mod more;
+
 use core::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Relaxed, Release},
@@ -14,10 +16,9 @@ use topas_format::out::Out;
 use topas_mpi_profile::facts::{HostClock, process_key, write_facts};
 use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
 use topas_mpi_profile::lines::text;
-use topas_mpi_waits::key::Address;
 use topas_trace::{
-    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, NAME, NameBytes, RING_MAGIC,
-    RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UNKNOWN_RANK, UserState, Writer,
+    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, NameBytes, RING_MAGIC, RingHead,
+    STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
 };
 
 use crate::files::{self, File};
@@ -28,6 +29,9 @@ use crate::mode::{NANOSECONDS, paused};
 use crate::thread::Thread;
 use crate::workspace::{self, keep};
 use crate::{mode, paths, spool, sys};
+
+use more::{MoreOfCall, NOTHING_MORE};
+pub use more::{completed_send, has_epoch, has_object};
 
 /// Most bytes of the ring of a thread; 0: no events are written.
 static SIZE: AtomicU64 = AtomicU64::new(0);
@@ -58,9 +62,8 @@ pub struct ThreadLog {
     /// number of a collective
     is_expected: bool,
     number: u64,
-    /// What the call completed that another had sent, if it may have waited for the receiver; on no
-    /// communicator if there is nothing
-    completed: CompletedSend,
+    /// What else the call was about
+    more: MoreOfCall,
     /// Names of the states that are open, the outermost first
     states: [NameBytes; STATES],
     /// How many are open, those that are too deep included
@@ -68,16 +71,6 @@ pub struct ThreadLog {
     /// What calls were about, by function
     told: [Told; FUNCTIONS],
     writer: Writer,
-}
-
-/// A message that a call completed which began at this tick.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct CompletedSend {
-    began: u64,
-    communicator: u64,
-    peer: i32,
-    tag: i32,
 }
 
 /// States within each other whose names are kept until they end.
@@ -222,7 +215,7 @@ pub fn leave(frame: &Frame, thread: &mut Thread, now: u64) {
     let at = unsafe { log.block.as_mut() };
     if let (Some(at), Some(told)) = (at, log.told.get(function as usize))
         && function as usize != number::PCONTROL
-        && log.completed.communicator == 0
+        && log.more.kind == NOTHING_MORE
         && log.writer.expects(routine, log.moved(block, function), path, number)
         && (if is_c { told.is_same(frame) } else { log.is_expected })
         && log.writer.put_expected(at, routine, number, [frame.began, now])
@@ -238,6 +231,7 @@ fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
     // SAFETY: the thread's own.
     let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
     let function = frame.symbol.function();
+    let routine = function as u16;
     let mut arguments = if frame.symbol.binding().is_c() {
         if log.told.get(frame.function()).is_some_and(|told| told.is_same(frame)) {
             log.expected(function, logged::number(frame))
@@ -260,28 +254,18 @@ fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
     } else {
         [arguments.sent, arguments.received] = log.moved(block, function);
     }
-    if log.completed.communicator != 0 {
-        log.tell_completed(frame, &mut arguments);
+    if log.more.kind != NOTHING_MORE && log.tell_more(frame, &mut arguments) {
+        return log.put_with_more(&CallEvent {
+            routine,
+            began: frame.began,
+            ended: now,
+            arguments,
+        });
     }
     if function as usize == number::PCONTROL && frame.symbol.binding().is_c() {
         log.state(frame, &mut arguments);
     }
-    let event = CallEvent { routine: function as u16, began: frame.began, ended: now, arguments };
-    log.put(&event);
-}
-
-/// The call of this thread that began at this tick completed a message, and may have waited for its
-/// receiver.
-#[cold]
-#[inline(never)]
-pub fn completed_send(to: &Address, began: u64) {
-    // SAFETY: the variables of this thread.
-    let thread = unsafe { &mut *crate::arch::thread() };
-    // SAFETY: null, or the thread's own.
-    if let Some(log) = unsafe { thread.log.as_mut() } {
-        let peer = to.peer.try_into().unwrap_or(UNKNOWN_RANK);
-        log.completed = CompletedSend { began, communicator: to.comm, peer, tag: to.tag };
-    }
+    log.put(&CallEvent { routine, began: frame.began, ended: now, arguments });
 }
 
 /// `MPI_Finalize` writes the log before it has come to its end: when it was entered, and when all
@@ -330,18 +314,6 @@ impl ThreadLog {
         arguments
     }
 
-    /// The call completed what another had sent: the event tells what that was.
-    #[cold]
-    #[inline(never)]
-    fn tell_completed(&mut self, frame: &Frame, arguments: &mut CallArguments) {
-        let CompletedSend { began, communicator, peer, tag } = core::mem::take(&mut self.completed);
-        // A call that was not written has left its own.
-        if began == frame.began {
-            (arguments.communicator, arguments.peer, arguments.tag) = (communicator, peer, tag);
-            self.told.get_mut(frame.function()).into_iter().for_each(Told::differ);
-        }
-    }
-
     /// A call of `MPI_Pcontrol` may be the begin or the end of a state that the program names.
     #[cold]
     #[inline(never)]
@@ -351,7 +323,7 @@ impl ThreadLog {
         match level as i32 {
             STATE_BEGINS => {
                 // SAFETY: who passes this level passes a C string, as the header says.
-                let name = unsafe { name_at(name as *const u8) };
+                let name: NameBytes = unsafe { name_at(name as *const u8) };
                 if let Some(place) = self.states.get_mut(self.depth as usize) {
                     *place = name;
                 }
@@ -384,6 +356,16 @@ impl ThreadLog {
     #[cold]
     #[inline(never)]
     fn put_into_next(&mut self, event: &CallEvent) {
+        self.begin_next(event.began);
+        // SAFETY: null, or a block of the thread's own ring.
+        let block = unsafe { self.block.as_mut() };
+        if !block.is_some_and(|block| self.writer.put(block, event)) {
+            self.ring.lost += 1;
+        }
+    }
+
+    /// Begins the next block, whose first event begins then; there is no block if there is no memory for it.
+    fn begin_next(&mut self, first: u64) {
         // SAFETY: null, or a block of the thread's own ring.
         if let Some(block) = unsafe { self.block.as_mut() } {
             block.head.last = self.writer.last();
@@ -394,7 +376,6 @@ impl ThreadLog {
         let number = self.ring.begun;
         let Some(place) = self.ring.next_place(make) else {
             self.block = core::ptr::null_mut();
-            self.ring.lost += 1;
             return;
         };
         let shift = if mode::has(NANOSECONDS) { 0 } else { SHIFT };
@@ -403,7 +384,7 @@ impl ThreadLog {
             shift,
             number,
             before: self.ring.before,
-            first: event.began,
+            first,
             ..BlockHead::new(BlockContent::Events)
         };
         if let Some(header) = spool::header() {
@@ -419,9 +400,6 @@ impl ThreadLog {
         compiler_fence(Release);
         block.head.magic = head.magic;
         self.block = block;
-        if !self.writer.put(block, event) {
-            self.ring.lost += 1;
-        }
     }
 }
 
@@ -429,20 +407,31 @@ impl ThreadLog {
 ///
 /// # Safety
 /// A C string, or null.
-pub unsafe fn name_at(text: *const u8) -> NameBytes {
-    let mut name = [0; NAME];
+pub unsafe fn name_at<const LONGEST: usize>(text: *const u8) -> [u8; LONGEST] {
+    let mut name = [0; LONGEST];
+    // SAFETY: by the caller.
+    unsafe { put_name(text, &mut name) };
+    name
+}
+
+/// The same into zeros.
+///
+/// # Safety
+/// A C string, or null.
+#[inline(never)]
+unsafe fn put_name(text: *const u8, name: &mut [u8]) {
     if text.is_null() {
-        return name;
+        return;
     }
     for (number, place) in name.iter_mut().enumerate() {
         // SAFETY: nothing is read behind the NUL.
         match unsafe { *text.add(number) } {
-            0 => return name,
+            0 => return,
             byte => *place = byte,
         }
     }
     // SAFETY: none of the bytes before was NUL.
-    let next = unsafe { *text.add(NAME) };
+    let next = unsafe { *text.add(name.len()) };
     if next & 0xc0 == 0x80 {
         // A character is cut in two: its part goes.
         for place in name.iter_mut().rev() {
@@ -452,7 +441,6 @@ pub unsafe fn name_at(text: *const u8) -> NameBytes {
             }
         }
     }
-    name
 }
 
 /// The rings of all threads.

@@ -34,6 +34,8 @@ pub struct OpenEpoch {
     last: u16,
     /// How many they are
     pub ranks: u32,
+    /// Which of the epochs of this rank that is, from 1
+    pub number: u32,
     end: EpochEnd,
     /// Some of them do not measure, or have no number
     pub elsewhere: bool,
@@ -65,6 +67,8 @@ pub struct OpenEpochs {
     /// Blocks that were given out at least once
     touched: u16,
     free: u16,
+    /// Epochs that have begun
+    begun: u32,
     /// An access has ended of which no number could be told, because the board is full
     pub is_board_full: bool,
 }
@@ -79,6 +83,7 @@ impl OpenEpochs {
             first: 0,
             last: 0,
             ranks: 0,
+            number: 0,
             end: EpochEnd::Exposure,
             elsewhere: false,
             unsure: false,
@@ -89,6 +94,7 @@ impl OpenEpochs {
             blocks: [BLOCK; BLOCKS],
             touched: 0,
             free: 0,
+            begun: 0,
             is_board_full: false,
         }
     }
@@ -98,8 +104,11 @@ impl OpenEpochs {
     #[inline(never)]
     pub fn open(&mut self, window: u64, end: EpochEnd) -> bool {
         self.close(window, end);
+        // Readers of an event log need only tell those apart that are near each other.
+        self.begun = (self.begun + 1) & u32::MAX >> 1;
+        let number = self.begun.max(1);
         match self.epochs.iter_mut().find(|epoch| epoch.window == 0) {
-            Some(free) => *free = OpenEpoch { window, end, ..OpenEpoch::default() },
+            Some(free) => *free = OpenEpoch { window, end, number, ..OpenEpoch::default() },
             None => return false,
         }
         true

@@ -19,6 +19,7 @@ mod name;
 mod reader;
 mod ring;
 mod state;
+mod supplement;
 mod writer;
 
 pub use block::{
@@ -30,4 +31,7 @@ pub use name::{CommunicatorName, NAME, NameBytes};
 pub use reader::{Damage, EventCursor, EventPlace, Events};
 pub use ring::{RING_MAGIC, RingHead};
 pub use state::{STATE_BEGINS, STATE_ENDS, UserState};
+pub use supplement::{
+    LoggedEpoch, LoggedObject, MOST_OF_OBJECT, OBJECT_NAME, SupplementWriter, most_of_epoch,
+};
 pub use writer::Writer;

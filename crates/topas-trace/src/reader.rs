@@ -36,9 +36,16 @@ pub struct EventCursor {
     left: u32,
     clock: u64,
     shift: u32,
+    /// The last event with a supplement: how many events were left behind it, and where that stands
+    supplement: Option<(u32, usize, usize)>,
     seen: [u64; ROUTINES / 64],
     memo: [[i64; ARGUMENTS]; ROUTINES],
 }
+
+/// In the first two bytes of an event: its arguments are not as expected.
+const DIFFERS: u16 = 1 << 10;
+/// The same: a supplement stands behind the arguments.
+const HAS_SUPPLEMENT: u16 = 1 << 15;
 
 impl EventCursor {
     /// A cursor in front of the events of a block with this head.
@@ -48,6 +55,7 @@ impl EventCursor {
             left: 0,
             clock: 0,
             shift: 0,
+            supplement: None,
             seen: [0; ROUTINES / 64],
             memo: [[0; ARGUMENTS]; ROUTINES],
         };
@@ -61,12 +69,19 @@ impl EventCursor {
         self.left = head.events();
         self.shift = head.shift & 63;
         self.clock = head.first >> self.shift;
+        self.supplement = None;
         self.seen = [0; ROUTINES / 64];
     }
 
     /// Where the next event begins.
     pub fn place(&self) -> EventPlace {
         EventPlace { offset: self.offset as u32, clock: self.clock }
+    }
+
+    /// What the event that was read last tells behind its arguments; `body` is that of [`EventCursor::next`].
+    pub fn supplement<'b>(&self, body: &'b [u8]) -> Option<&'b [u8]> {
+        let (left, from, to) = self.supplement?;
+        body.get(from..to).filter(|_| left == self.left)
     }
 
     /// The next event of the block; `body` is what is in use behind its head, the same at each call.
@@ -99,12 +114,16 @@ impl EventCursor {
             _ => go_on(values),
         }
         *seen |= bit;
-        if code >> 10 & 1 != 0 {
+        if code & (DIFFERS | HAS_SUPPLEMENT) != 0 {
             // Few arguments change: those that do are looked at, and no others.
-            let mut changed = bytes.byte()?;
+            let mut changed = if code & DIFFERS == 0 { 0 } else { bytes.byte()? };
             while let Some(value) = values.get_mut(changed.trailing_zeros() as usize) {
                 *value = value.wrapping_add(bytes.difference()?);
                 changed &= changed.wrapping_sub(1);
+            }
+            if code & HAS_SUPPLEMENT != 0 {
+                let place = bytes.supplement()?;
+                self.supplement = Some((self.left.wrapping_sub(1), place, bytes.offset));
             }
         }
         let arguments = CallArguments::of_values(values)?;
@@ -139,9 +158,6 @@ impl ByteReader<'_> {
     fn head(&mut self) -> Option<(u16, u64, u64)> {
         let rest = self.body.get(self.offset..)?;
         let code = u16::from_le_bytes(*rest.first_chunk()?);
-        if code >> 15 != 0 {
-            return None;
-        }
         let widths = [code >> 11 & 3, code >> 13 & 3].map(|code| 1usize << code);
         let [gap, length] = widths;
         self.offset += 2 + gap + length;
@@ -159,6 +175,15 @@ impl ByteReader<'_> {
             Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
         };
         Some((code, number(2, gap)?, number(2 + gap, length)?))
+    }
+
+    /// Passes over a supplement: where that begins.
+    #[cold]
+    fn supplement(&mut self) -> Option<usize> {
+        let length = u16::from_le_bytes([self.byte()?, self.byte()?]);
+        let place = self.offset;
+        self.offset = place + usize::from(length);
+        (self.offset <= self.body.len()).then_some(place)
     }
 
     #[inline]
@@ -209,6 +234,11 @@ impl<'b> Events<'b> {
     /// Where the next event begins.
     pub fn place(&self) -> EventPlace {
         self.cursor.place()
+    }
+
+    /// What the event that was read last tells behind its arguments.
+    pub fn supplement(&self) -> Option<&'b [u8]> {
+        self.cursor.supplement(self.body)
     }
 }
 

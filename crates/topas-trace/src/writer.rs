@@ -4,6 +4,7 @@ use core::sync::atomic::{Ordering::Release, compiler_fence};
 
 use crate::block::{BODY, TraceBlock};
 use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expect};
+use crate::supplement::SupplementWriter;
 
 /// More bytes than any event takes, with the words that are written past its end.
 const MOST: usize = 128;
@@ -100,6 +101,37 @@ impl Writer {
             *memo = expect(&values);
         }
         self.close(block, used, end, routine as u16 | u16::from(differs) << 10 | code);
+        true
+    }
+
+    /// Adds an event with what it tells behind its arguments, of at most so many bytes. False if the block is full,
+    /// and nothing was added.
+    pub fn put_with_supplement(
+        &mut self,
+        block: &mut TraceBlock,
+        event: &CallEvent,
+        most: usize,
+        write: impl FnOnce(&mut SupplementWriter<'_>),
+    ) -> bool {
+        let used = self.filled as u32 as usize;
+        if used.saturating_add(MOST + 2).saturating_add(most) > BODY || !self.put(block, event) {
+            return false;
+        }
+        let end = self.filled as u32 as usize;
+        let room = block.body.get_mut(end..).and_then(<[u8]>::split_first_chunk_mut::<2>);
+        let Some((length, room)) = room else { return true };
+        let mut supplement = SupplementWriter::new(room);
+        write(&mut supplement);
+        let told = supplement.used();
+        *length = (told as u16).to_le_bytes();
+        self.filled = self.filled.wrapping_add(2 + told as u64);
+        // Whoever finds the block of a process that was killed sees the event alone, or with all of it.
+        compiler_fence(Release);
+        block.head.filled = self.filled;
+        compiler_fence(Release);
+        if let Some(high) = block.body.get_mut(used + 1) {
+            *high |= 0x80;
+        }
         true
     }
 

@@ -11,12 +11,12 @@ use libfuzzer_sys::fuzz_target;
 use topas_findings::{FactValues, add_replay_facts, add_timeline_facts};
 use topas_mpi_data::{Network, Timeline, TraceLog, TraceSkips, launches_in, replay};
 use topas_trace::{
-    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, LENGTH, TraceBlock, Writer,
-    checksum,
+    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, LENGTH, MOST_OF_OBJECT,
+    TraceBlock, Writer, checksum, most_of_epoch,
 };
 
 /// A routine of each kind that readers tell apart, by number.
-const ROUTINES: [&str; 32] = [
+const ROUTINES: [&str; 39] = [
     "MPI_Init",
     "MPI_Finalize",
     "MPI_Send",
@@ -49,6 +49,13 @@ const ROUTINES: [&str; 32] = [
     "MPI_Win_lock",
     "MPI_File_write_all",
     "MPI_Comm_spawn",
+    "MPI_Win_post",
+    "MPI_Win_start",
+    "MPI_Win_complete",
+    "MPI_Win_wait",
+    "MPI_Win_test",
+    "MPI_Win_set_name",
+    "MPI_File_open",
 ];
 
 /// Bytes that make a call, and those that make a damage.
@@ -96,8 +103,27 @@ fn blocks(rank: u32, told: u8, calls: &[[u8; CALL]]) -> Vec<u8> {
                     communicator: number(place & 0xc7),
                     number: if how & 8 == 0 { 0 } else { number(place << 2) },
                 };
-                let routine = u16::from(routine % 33);
-                writer.put(&mut block, &CallEvent { routine, began, ended: clock, arguments });
+                let routine = u16::from(routine % 40);
+                let event = CallEvent { routine, began, ended: clock, arguments };
+                match routine {
+                    32..37 => {
+                        let most = most_of_epoch(4);
+                        writer.put_with_supplement(&mut block, &event, most, |log| {
+                            log.epoch(u32::from(place % 4), how & 1 == 0);
+                            (0..u32::from(tag % 4)).for_each(|nth| {
+                                log.rank(u32::from(peer % 4) + nth, number(*bytes));
+                            });
+                        });
+                    }
+                    37..39 | 23 => {
+                        writer.put_with_supplement(&mut block, &event, MOST_OF_OBJECT, |log| {
+                            log.object(number(*place), &[*tag, *peer, 0]);
+                        });
+                    }
+                    _ => {
+                        writer.put(&mut block, &event);
+                    }
+                }
                 if how & 0xf0 == 0xf0 {
                     break;
                 }

@@ -2,7 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topas_trace::{BODY, BlockContent, BlockHead, Events, HEAD, TraceBlock, Writer, checksum};
+use topas_trace::{
+    BODY, BlockContent, BlockHead, Events, HEAD, LoggedEpoch, LoggedObject, TraceBlock, Writer,
+    checksum,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(head) = BlockHead::decode(bytes) {
@@ -10,6 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(Box::new(Events::new(&head, &bytes[HEAD..])).count() <= head.events() as usize + 1);
         assert_eq!(BlockHead::decode(&head.encode()), Ok(head));
     }
+    // A rank of an epoch takes two bytes or more.
+    assert!(LoggedEpoch::of(bytes).is_none_or(|epoch| epoch.ranks().count() <= bytes.len() / 2));
+    assert!(LoggedObject::of(bytes).is_none_or(|object| object.name.len() < bytes.len()));
     let used = bytes.len().min(BODY) as u64;
     let head = BlockHead { filled: used << 32 | used, ..BlockHead::new(BlockContent::Events) };
     let events: Vec<_> = Box::new(Events::new(&head, bytes)).map_while(Result::ok).collect();

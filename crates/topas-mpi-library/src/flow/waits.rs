@@ -52,6 +52,7 @@ pub use asked::asked_in_vain;
 use boards::Boards;
 pub use completions::{Completions, cancelled, completed, end, freed, post_of};
 pub use departures::leave;
+pub use epochs::{WritesSupplement, log_epoch};
 use numbers::Numbers;
 use quick::Known;
 use role::{Act, ROLES, Role};
@@ -259,7 +260,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         }
     }
     match role.act {
-        Act::Nothing | Act::Named => {}
+        Act::Nothing => {}
+        Act::Named => returned.log_name(),
         Act::Send => returned.sent(),
         Act::Receive | Act::Matched | Act::Probed => returned.received(),
         Act::MatchedIf | Act::ProbedIf => returned.asked_for_message(),
@@ -316,12 +318,16 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             let size = returned.world_size(parent);
             let first = returned.first_of_part(made);
             with(|_, numbers, _| numbers.derived(library, parent, made, size, first));
+            returned.log_made(frame.function(), made);
         }
         Act::Made => {
             let made = returned.made();
             with(|_, numbers, _| numbers.remove(made));
         }
-        Act::MadeByGroup => returned.made_by_group(),
+        Act::MadeByGroup => {
+            returned.made_by_group();
+            returned.log_made(frame.function(), returned.made());
+        }
         Act::CollectiveStarted => {
             if let Some(shape) = role.gathers {
                 if shape == Shape::Neighbors {

@@ -94,6 +94,37 @@ impl Engine {
         self.epochs.close(window, EpochEnd::Exposure);
     }
 
+    /// Of an epoch that goes on: its number among the epochs of this rank, and how many ranks are at its other end. None
+    /// if it is not known.
+    pub fn epoch(&mut self, window: u64, end: EpochEnd) -> Option<(u32, u32)> {
+        self.epochs.find(window, end).map(|epoch| (epoch.number, epoch.ranks))
+    }
+
+    /// Calls `each` with the ranks at the other end of an epoch that has just begun, and its number among the
+    /// epochs of this window and these two ranks. False if some are missing, or have no number.
+    #[inline(never)]
+    pub fn ranks_of_epoch(
+        &mut self,
+        around: &mut impl Surroundings,
+        window: u64,
+        end: EpochEnd,
+        each: &mut dyn FnMut(u32, u64),
+    ) -> bool {
+        let Some(epoch) = self.epochs.find(window, end).copied() else { return false };
+        let published = u64::from(end == EpochEnd::Exposure);
+        let mut all = !epoch.unsure && !epoch.elsewhere;
+        let mut at = self.epochs.ranks(window, end);
+        while let Some((peer, next)) = self.epochs.next(at) {
+            let own_key = of_epochs(window, around.rank(), peer, signs(end).0);
+            match self.own_number(around, own_key, published) {
+                Ok(number) => each(peer, number),
+                Err(_) => all = false,
+            }
+            at = next;
+        }
+        all
+    }
+
     /// A window goes.
     pub fn window_freed(&mut self, window: u64) {
         self.epochs.close(window, EpochEnd::Exposure);
@@ -131,15 +162,14 @@ impl Engine {
         let mut at = self.epochs.ranks(window, end);
         while let Some((peer, next)) = self.epochs.next(at) {
             let own_key = of_epochs(window, own, peer, told);
-            // No stamp has this number: the answer is about the key.
-            if around.read(own, own_key, u64::MAX) == Some(Seen::Unsure) {
-                waiting.findings.unsure = true;
-            } else if let Some(number) = self.number_of_epoch(around, own_key, published) {
-                let key = of_epochs(window, peer, own, awaited);
-                let lookup = Lookup { key, number, awaited: what, peer, record: 0 };
-                self.look_now(around, &mut waiting, lookup);
-            } else {
-                waiting.findings.elsewhere = true;
+            match self.own_number(around, own_key, published) {
+                Ok(number) => {
+                    let key = of_epochs(window, peer, own, awaited);
+                    let lookup = Lookup { key, number, awaited: what, peer, record: 0 };
+                    self.look_now(around, &mut waiting, lookup);
+                }
+                Err(NoNumber::Unsure) => waiting.findings.unsure = true,
+                Err(NoNumber::NoRoom) => waiting.findings.elsewhere = true,
             }
             at = next;
         }
@@ -148,17 +178,23 @@ impl Engine {
         self.end_long(around, waiting);
     }
 
-    /// The number of an epoch: how many this rank has told before by its key. None if there was no room for that.
-    fn number_of_epoch(
+    /// The number of an epoch: how many this rank has told before by its key.
+    fn own_number(
         &self,
-        around: &impl Surroundings,
+        around: &mut impl Surroundings,
         own_key: u64,
         published: u64,
-    ) -> Option<u64> {
+    ) -> Result<u64, NoNumber> {
+        // No stamp has this number: the answer is about the key.
+        if around.read(around.rank(), own_key, u64::MAX) == Some(Seen::Unsure) {
+            return Err(NoNumber::Unsure);
+        }
         let next = around.next(own_key);
         // Nothing may have been told yet, or never will be.
-        let is_known = next > 0 || published == 0 && !self.epochs.is_board_full;
-        is_known.then(|| next.saturating_sub(published))
+        if next == 0 && (published > 0 || self.epochs.is_board_full) {
+            return Err(NoNumber::NoRoom);
+        }
+        Ok(next.saturating_sub(published))
     }
 
     /// How long a call of an epoch has to take before stamps of so many ranks are looked at.
@@ -166,6 +202,14 @@ impl Engine {
         let most = self.most.max(self.least.saturating_mul(u64::from(ranks) / 2));
         (2 * u64::from(self.usual_epoch)).min(most).max(self.least)
     }
+}
+
+/// Why an epoch has no number.
+enum NoNumber {
+    /// Numbers of its key mean nothing
+    Unsure,
+    /// There was no room for its key
+    NoRoom,
 }
 
 /// Tells another rank something. False if there is no room for its key.
@@ -220,6 +264,8 @@ mod tests {
         calls: u32,
         /// When each rank has ended its last call
         free: Vec<u64>,
+        /// Numbers that posts and starts have, by window and the ranks that access and are accessed
+        numbers: [BTreeMap<(u64, u32, u32), Vec<u64>>; 2],
     }
 
     /// A call of a rank: from when to when, and the ranks at the other end.
@@ -235,6 +281,7 @@ mod tests {
                 truth: HashMap::new(),
                 calls: 0,
                 free: (0..RANKS).map(|rank| 1_000 + rank).collect(),
+                numbers: Default::default(),
             }
         }
 
@@ -339,6 +386,17 @@ mod tests {
                 Step::Waited => engine.exposure_ended(around, window, call),
                 Step::Tested => engine.exposure_is_over(window),
             }
+            let [posted, started] = &mut self.numbers;
+            let (end, numbers) = match step {
+                Step::Posted => (EpochEnd::Exposure, posted),
+                Step::Started => (EpochEnd::Access, started),
+                _ => return,
+            };
+            let all = engine.ranks_of_epoch(around, window, end, &mut |peer, number| {
+                let pair = if step == Step::Posted { (peer, own) } else { (own, peer) };
+                numbers.entry((window, pair.0, pair.1)).or_default().push(number);
+            });
+            assert!(all);
         }
 
         /// How many calls waited, of those whose truth is known, all of which must be right.
@@ -346,6 +404,11 @@ mod tests {
             for own in 0..RANKS as u32 {
                 let around = &mut Around { own, boards: &mut self.boards, told: &mut self.told };
                 self.engines[own as usize].finish(around);
+            }
+            // Both ends of an epoch have the same number.
+            assert_eq!(self.numbers[0], self.numbers[1]);
+            for numbers in self.numbers[0].values() {
+                assert!(numbers.iter().copied().eq(0..numbers.len() as u64));
             }
             let mut waited = 0;
             for (call, (ticks, peer)) in &self.truth {

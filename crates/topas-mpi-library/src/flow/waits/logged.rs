@@ -1,20 +1,23 @@
 //! What the event log tells of a call: peer, tag, communicator, number of a collective.
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_trace::{CallArguments, CommunicatorName, NOBODY, UNKNOWN_RANK};
+use topas_trace::{CallArguments, CommunicatorName, NOBODY, OBJECT_NAME, UNKNOWN_RANK};
 
 use crate::flow::amount::word;
+use crate::flow::communicators::last_part;
 use crate::flow::ledger::{self, Ledger};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
 use crate::flow::plan::{NONE, PLANS, Place};
 use crate::frame::Frame;
+use crate::generated::number::FILE_OPEN;
+use crate::mode;
 use crate::thread::Thread;
 use crate::trace;
 
 use super::role::{Act, ROLES, Role};
-use super::{handle, is_on, numbers, quick, with};
+use super::{Returned, handle, is_on, numbers, quick, with};
 
 /// Words of a call by which [`arguments`] are told, as many as [`Told`] has: where these are the same
 /// as before, so are the arguments.
@@ -30,7 +33,7 @@ const fn places() -> [[Place; WORDS]; FUNCTIONS] {
     let mut number = 0;
     while number < FUNCTIONS {
         let role = &ROLES[number];
-        let comm = if role.gathers.is_some() { role.members } else { role.comm };
+        let comm = if role.members != NONE { role.members } else { role.comm };
         let (mut rank, mut tag) = (role.dest, role.sendtag);
         match role.act {
             _ if role.gathers.is_some() => (rank, tag) = (role.root, NONE),
@@ -78,7 +81,7 @@ impl Told {
         let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
             return false;
         };
-        if !role.is_logged() {
+        if !role.is_logged {
             return self.ages == 0;
         }
         if self.ages != ages() || frame.result as i32 != 0 {
@@ -107,7 +110,7 @@ impl Told {
     /// Whether no call of a function is about anything, and the last one told nothing else.
     #[inline(always)]
     pub fn is_about_nothing(&self, frame: &Frame) -> bool {
-        self.ages == 0 && ROLES.get(frame.function()).is_some_and(|role| !role.is_logged())
+        self.ages == 0 && ROLES.get(frame.function()).is_some_and(|role| !role.is_logged)
     }
 
     /// The last call was about something that is not known here.
@@ -121,7 +124,7 @@ impl Told {
         let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
             return;
         };
-        let known = frame.result as i32 == 0 && thread.flow != 0 && role.is_logged();
+        let known = frame.result as i32 == 0 && thread.flow != 0 && role.is_logged;
         self.ages = 0;
         if let Some(words) = words(frame, role, places).filter(|_| known) {
             self.words = words;
@@ -169,13 +172,13 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
     let mut told = CallArguments::NONE;
     let function = frame.function();
     let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return told };
-    if !role.is_logged() || frame.result as i32 != 0 {
+    if !role.is_logged || frame.result as i32 != 0 {
         return told;
     }
     // SAFETY: null, or that of this thread alone.
     let ledger = unsafe { (thread.flow as *mut Ledger).as_mut() };
     let (Some(ledger), Some(library)) = (ledger, library::library()) else { return told };
-    let members = if role.gathers.is_some() { role.members } else { role.comm };
+    let members = if role.members != NONE { role.members } else { role.comm };
     if members == NONE {
         return told;
     }
@@ -204,7 +207,7 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
             told.source = from;
             told.received_tag = if from != NOBODY && by != told.tag { by } else { NOBODY };
         }
-        Act::Named => {
+        Act::Named if role.comm != NONE => {
             // SAFETY: a text that the call has read.
             let name = unsafe { trace::name_at(word(&frame.args, plan.about) as *const u8) };
             return CommunicatorName { communicator: told.communicator, name }.arguments();
@@ -212,6 +215,40 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
         _ => {}
     }
     told
+}
+
+impl Returned<'_> {
+    /// The event log tells the name that a communicator or window gets.
+    #[cold]
+    #[inline(never)]
+    pub fn log_name(&self) {
+        let Role { comm, members, .. } = *self.role;
+        let object = if members != NONE { members } else { comm };
+        self.log_object(handle(self.library, self.args, object), word(self.args, self.plan.about));
+    }
+
+    /// The event log tells which communicator, window or file a call has made.
+    #[cold]
+    #[inline(never)]
+    pub fn log_made(&self, function: usize, made: u64) {
+        let path = if function == FILE_OPEN { word(self.args, 1) } else { 0 };
+        // SAFETY: a text that the call has read.
+        let name = if path == 0 { 0 } else { unsafe { last_part(path as *const u8) as usize } };
+        self.log_object(made, name);
+    }
+
+    /// The same with the address of its name, or 0.
+    fn log_object(&self, object: u64, name: usize) {
+        if !mode::has(mode::LOG) || object == self.library.comm_null {
+            return;
+        }
+        let number = with(|_, numbers, _| numbers.of(self.library, object));
+        if number != 0 {
+            // SAFETY: null, or a text that the call has read.
+            let name: [u8; OBJECT_NAME] = unsafe { trace::name_at(name as *const u8) };
+            trace::has_object(number, name, self.call.began);
+        }
+    }
 }
 
 /// A tag; none where any may be.

@@ -59,7 +59,7 @@ pub enum Act {
     MadeByGroup,
     /// A collective, whose request is completed later
     CollectiveStarted,
-    /// A communicator gets a name, which the event log keeps
+    /// A communicator or window gets a name, which the event log keeps
     Named,
     /// Lets a group access the window of this rank
     Posted,
@@ -87,7 +87,7 @@ pub struct Role {
     pub act: Act,
     /// Who waits for whom, if all of a communicator, window or file come to it
     pub gathers: Option<Shape>,
-    /// Whose members these are; of an epoch, the window
+    /// Whose members these are; of a call on no communicator, the window or file
     pub members: Place,
     /// The group at the other end of an epoch
     pub group: Place,
@@ -113,25 +113,14 @@ pub struct Role {
     pub info: Place,
     /// Members of one communicator make several, each of them one
     pub makes_parts: bool,
+    /// The event log tells what its calls are about
+    pub is_logged: bool,
 }
 
 impl Role {
     /// Whether a function means anything for waits.
     pub const fn matters(&self) -> bool {
         self.gathers.is_some() || !matches!(self.act, Act::Nothing)
-    }
-
-    /// Whether the event log tells what its calls are about.
-    pub const fn is_logged(&self) -> bool {
-        self.matters()
-            && !matches!(
-                self.act,
-                Act::ProbedIf
-                    | Act::Freed
-                    | Act::PartitionsPrepared
-                    | Act::PartitionedReceivePrepared
-                    | Act::PartitionsReady
-            )
     }
 
     /// Whether something is told before the call: that the rank comes to it.
@@ -179,7 +168,11 @@ const fn act(f: &Function) -> Act {
         FunctionClass::Collective(Nonblocking) | FunctionClass::Neighborhood(Nonblocking) => {
             Act::CollectiveStarted
         }
-        FunctionClass::Communicator if f.is_one_of(&["MPI_Comm_set_name"]) => Act::Named,
+        FunctionClass::Communicator | FunctionClass::Window
+            if f.is_one_of(&["MPI_Comm_set_name", "MPI_Win_set_name"]) =>
+        {
+            Act::Named
+        }
         FunctionClass::RmaSynchronization(Epoch::General) => {
             if f.is_one_of(&["MPI_Win_post"]) {
                 Act::Posted
@@ -260,10 +253,12 @@ const fn role(f: &Function) -> Role {
     let comm = of_kind(f, ParameterKind::Comm, Direction::In);
     let gathers = gathers(f);
     let is_of_epoch = matches!(f.class, FunctionClass::RmaSynchronization(Epoch::General));
+    let act = act(f);
+    let members = if gathers.is_some() || comm == NONE { members(f) } else { NONE };
     Role {
-        act: act(f),
+        act,
         gathers,
-        members: if gathers.is_some() || is_of_epoch { members(f) } else { NONE },
+        members,
         group: if is_of_epoch { of_kind(f, ParameterKind::Group, Direction::In) } else { NONE },
         comm,
         dest: place(f, "dest"),
@@ -284,6 +279,15 @@ const fn role(f: &Function) -> Role {
             "MPI_Comm_create",
             "MPI_Cart_sub",
         ]),
+        is_logged: match act {
+            Act::Nothing => gathers.is_some() || members != NONE,
+            Act::ProbedIf
+            | Act::Freed
+            | Act::PartitionsPrepared
+            | Act::PartitionedReceivePrepared
+            | Act::PartitionsReady => false,
+            _ => true,
+        },
     }
 }
 
@@ -304,6 +308,7 @@ const fn roles() -> [Role; FUNCTIONS] {
         root: NONE,
         info: NONE,
         makes_parts: false,
+        is_logged: false,
     }; FUNCTIONS];
     let mut number = 0;
     let mut chapter = 0;
@@ -357,7 +362,7 @@ mod tests {
                 // Of a session there is no communicator before.
                 Act::MadeByGroup => &[role.made, role.recvtag],
                 Act::CollectiveStarted => &[role.comm, role.request],
-                Act::Named => &[role.comm],
+                Act::Named => &[or(role.comm, role.members)],
                 Act::Posted | Act::AccessStarted => &[role.members, role.group],
                 Act::AccessCompleted | Act::ExposureWaited | Act::ExposureTested => &[role.members],
             };
@@ -390,9 +395,23 @@ mod tests {
         assert_eq!(of("MPI_Win_test"), Act::ExposureTested);
         assert_eq!(of("MPI_Iprobe"), Act::ProbedIf);
         assert_eq!(of("MPI_Win_fence"), Act::Nothing);
+        assert_eq!(of("MPI_Win_set_name"), Act::Named);
+        assert_eq!(of("MPI_Type_set_name"), Act::Nothing);
         assert_eq!(of("MPI_Win_lock"), Act::Nothing);
         for freeing in FREEING {
             assert_eq!(of(freeing), Act::Freed, "{freeing}");
+        }
+        // Of calls on windows and files, the log tells these.
+        for (name, is_logged) in [
+            ("MPI_Put", true),
+            ("MPI_Win_lock", true),
+            ("MPI_File_read", true),
+            ("MPI_Send", true),
+            ("MPI_Comm_rank", false),
+            ("MPI_Get_count", false),
+        ] {
+            let number = functions().position(|f| f.name == name).unwrap();
+            assert_eq!(ROLES[number].is_logged, is_logged, "{name}");
         }
         assert_eq!(gathers("MPI_Alltoallw"), Some(Shape::All));
         assert_eq!(gathers("MPI_Exscan"), Some(Shape::FromLower));
