@@ -248,7 +248,8 @@ fn call_paths_have_their_names_from_the_profile_beside_the_log() {
 /// Names stand in the log where they were given, and are taken for nothing else.
 #[test]
 fn communicators_have_the_names_that_the_program_gave_them() {
-    let in_c = [Some("first"), Some("rows, <columns> and what"), Some("third and last"), None];
+    let in_c =
+        [Some("first"), Some("rows, <columns> and what is behind"), Some("third and last"), None];
     let in_fortran = [Some("of Fortran"), None];
     for mpi in Mpi::installed("communicators_have_the_names_that_the_program_gave_them") {
         for (compiler, program, names) in [
@@ -274,7 +275,7 @@ fn communicators_have_the_names_that_the_program_gave_them() {
                 let own: Vec<_> = events.iter().filter(is_own).collect();
                 assert_eq!(own.len(), RANKS as usize, "{what}");
                 for event in own {
-                    assert_eq!(told["communicators"][event[10]].as_str(), *name, "{what}");
+                    assert_eq!(told["names"][event[10]].as_str(), *name, "{what}");
                 }
             }
             let named: Vec<_> = events.iter().filter(|e| e[2] == "MPI_Comm_set_name").collect();

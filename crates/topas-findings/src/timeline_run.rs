@@ -25,7 +25,13 @@ struct LoggedWaits {
 const ALL_WAITS: LoggedWaits = LoggedWaits {
     names: WaitNames::ALL,
     classes: &[TimeClass::LateSender, TimeClass::LateReceiver, TimeClass::CollectiveWait],
-    notes: &[NoteKind::Message, NoteKind::LateReceiver, NoteKind::Collective],
+    notes: &[
+        NoteKind::Message,
+        NoteKind::Post,
+        NoteKind::AccessEnd,
+        NoteKind::LateReceiver,
+        NoteKind::Collective,
+    ],
 };
 
 /// The kinds of waits, and all of them together.
@@ -33,7 +39,7 @@ const WAITS: [LoggedWaits; 4] = [
     LoggedWaits {
         names: WaitNames::LATE_SENDERS,
         classes: &[TimeClass::LateSender],
-        notes: &[NoteKind::Message],
+        notes: &[NoteKind::Message, NoteKind::Post, NoteKind::AccessEnd],
     },
     LoggedWaits {
         names: WaitNames::LATE_RECEIVERS,

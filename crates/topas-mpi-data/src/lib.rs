@@ -70,8 +70,8 @@ pub use sums::{
 };
 pub use timeline::{
     CallPlace, HostClocks, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum,
-    TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineProcess, TimelineRow,
-    TimelineSlice,
+    TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
+    TimelineProcess, TimelineRow, TimelineSlice, object_of_routine,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;

@@ -9,6 +9,7 @@ mod clock;
 mod collectives;
 mod course;
 mod delays;
+mod epochs;
 mod exchanges;
 mod late_receivers;
 mod message_ends;
@@ -16,6 +17,7 @@ mod message_numbers;
 mod messages;
 mod named_states;
 mod notes;
+mod objects;
 mod rows;
 mod started;
 mod states;
@@ -28,14 +30,16 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use topas_mpi_table::Gathering;
-use topas_trace::CallEvent;
+use topas_trace::{CallEvent, LoggedEpoch, LoggedObject};
 
 use crate::trace::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
 use clock::{RowClock, clocks};
 use collectives::{Collectives, GatheredCall, WORLD};
+use epochs::Epochs;
 use messages::{Messages, TimedCall};
 use named_states::NamedStates;
 use notes::Notes;
+use objects::ObjectCall;
 use started::StartedCollectives;
 use states::{Meaning, RequestRole};
 
@@ -43,6 +47,7 @@ pub use clock::HostClocks;
 pub use message_numbers::{MessageNumber, MessageNumbers};
 pub use named_states::{NamedState, StateSum};
 pub use notes::{NoteKind, TimelineNote};
+pub use objects::{TimelineObject, object_of_routine};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};
 pub use states::{TIME_CLASSES, TimeClass};
 
@@ -60,8 +65,8 @@ pub struct Timeline<'l> {
     pub notes: Vec<TimelineNote>,
     /// Notes of shorter waits are not kept, in ns; 0 if all are
     pub least_wait: u64,
-    /// Names that the program gave to communicators, by their numbers; the latest that was read
-    pub communicators: BTreeMap<u64, Vec<u8>>,
+    /// Communicators, windows and files of which the log tells a name or what made them, by their numbers
+    pub objects: BTreeMap<u64, TimelineObject>,
     /// States that the program names, by row and begin
     pub states: Vec<NamedState>,
     /// What the states of each name have together
@@ -74,7 +79,7 @@ pub struct Timeline<'l> {
     pub skips: TraceSkips,
     /// Messages and collectives whose other side could not be told
     pub untold: u64,
-    /// Calls on communicators that the log does not tell apart
+    /// Calls on communicators and windows that the log does not tell apart
     pub unnamed: u64,
     /// How clocks of several hosts were put beside each other
     pub host_clocks: HostClocks,
@@ -86,9 +91,6 @@ pub struct Timeline<'l> {
     pub slice_calls: u32,
 }
 
-/// Most communicators whose names are kept.
-const MOST_COMMUNICATORS: usize = 65_536;
-
 /// A routine of a process.
 #[derive(Clone, Copy)]
 struct RoutineRole {
@@ -97,8 +99,8 @@ struct RoutineRole {
     requests: RequestRole,
     /// Whether its calls may begin or end states that the program names
     names_states: bool,
-    /// Whether its calls give names to communicators
-    names_communicators: bool,
+    /// What its calls tell of communicators, windows and files
+    object: ObjectCall,
 }
 
 /// The processes of the newest launch, or of the one with this id, and how many launches there are.
@@ -173,10 +175,11 @@ impl<'l> Timeline<'l> {
             messages: Messages::new(host_clocks),
             collectives: Collectives::of(ranks as usize),
             started: StartedCollectives::default(),
+            epochs: Epochs::default(),
             world_calls: BTreeMap::new(),
             notes: Notes::default(),
             states: NamedStates::default(),
-            communicators: BTreeMap::new(),
+            objects: BTreeMap::new(),
             rows,
             skips: TraceSkips::default(),
         };
@@ -293,12 +296,13 @@ struct TimelineReader<'l, 'p> {
     messages: Messages,
     collectives: Collectives,
     started: StartedCollectives,
+    epochs: Epochs,
     /// Collectives of the world that each process has called, where the log does not number them; None
     /// if calls are missing, so that nobody can count
     world_calls: BTreeMap<usize, Option<u64>>,
     notes: Notes,
     states: NamedStates,
-    communicators: BTreeMap<u64, Vec<u8>>,
+    objects: BTreeMap<u64, TimelineObject>,
     rows: Vec<TimelineRow>,
     skips: TraceSkips,
 }
@@ -329,7 +333,7 @@ impl<'l> TimelineReader<'l, '_> {
         };
         let mut is_begun = false;
         let mut skips = std::mem::take(&mut self.skips);
-        let read = log.placed_events_of(block, &mut skips, |event, at| {
+        let read = log.placed_events_of(block, &mut skips, |event, at, read| {
             if !is_begun {
                 is_begun = true;
                 self.rows[row].begin(found, block.head.before);
@@ -346,7 +350,7 @@ impl<'l> TimelineReader<'l, '_> {
                     class,
                     requests: RequestRole::of_routine(&name),
                     names_states: name == "MPI_Pcontrol",
-                    names_communicators: name == "MPI_Comm_set_name",
+                    object: ObjectCall::of_routine(&name),
                 }
             });
             let own = &mut self.rows[row];
@@ -361,16 +365,26 @@ impl<'l> TimelineReader<'l, '_> {
             {
                 self.states.add(place.row, &state, began, ended);
             }
-            if role.names_communicators
-                && self.communicators.len() < MOST_COMMUNICATORS
-                && let Some(named) = process.communicator_name(event)
-            {
-                self.communicators.insert(named.communicator, named.text().to_vec());
+            if role.object != ObjectCall::Nothing {
+                // Logs of earlier versions have the name in the arguments alone.
+                let named = process.communicator_name(event);
+                let named = named
+                    .as_ref()
+                    .map(|own| LoggedObject { number: own.communicator, name: own.text() });
+                let told = read.supplement().and_then(LoggedObject::of).or(named);
+                let routine = || process.routine(event.routine);
+                let objects = &mut self.objects;
+                told.into_iter().for_each(|told| objects::add(objects, role.object, told, routine));
             }
             let call = TimedCall { place, began, ended };
             let who = (process_place, process.rank as i32);
             self.messages.add(role.meaning, who, call, event, &mut self.notes);
             self.complete(role.requests, who, call);
+            if let Meaning::OfEpoch(act) = role.meaning {
+                let window = event.arguments.communicator;
+                let epoch = read.supplement().and_then(LoggedEpoch::of);
+                self.epochs.add(act, who, call, window, epoch, &mut self.notes);
+            }
             let gathering = match role.meaning {
                 Meaning::Gathers(gathering) => Some((gathering, true)),
                 Meaning::GatherStarted(gathering) => Some((gathering, false)),
@@ -446,6 +460,7 @@ impl<'l> TimelineReader<'l, '_> {
     fn finish(mut self) -> Timeline<'l> {
         self.messages.finish(&mut self.notes);
         self.collectives.finish(&mut self.notes);
+        self.epochs.finish();
         self.notes.book(&mut self.rows);
         let mut ended = 0;
         for row in &mut self.rows {
@@ -471,14 +486,14 @@ impl<'l> TimelineReader<'l, '_> {
             rows: self.rows,
             notes,
             least_wait: self.notes.least,
-            communicators: self.communicators,
+            objects: self.objects,
             states: self.states.all,
             state_sums: self.states.sums,
             least_state: self.states.least,
             ended,
             skips: self.skips,
-            untold: self.messages.untold + self.collectives.untold,
-            unnamed: self.messages.unnamed,
+            untold: self.messages.untold + self.collectives.untold + self.epochs.untold,
+            unnamed: self.messages.unnamed + self.epochs.unnamed,
             host_clocks: HostClocks::One,
             other_launches: 0,
             missing_ranks: 0,

@@ -375,10 +375,11 @@ impl TraceLog {
         skips: &mut TraceSkips,
         mut each: impl FnMut(&CallEvent) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.placed_events_of(block, skips, |event, _| each(event))
+        self.placed_events_of(block, skips, |event, _, _| each(event))
     }
 
-    /// The same, with the places in the block at which events begin.
+    /// The same, with the places in the block at which events begin, and with what was read up to the end of the
+    /// event.
     ///
     /// # Errors
     ///
@@ -387,7 +388,7 @@ impl TraceLog {
         &self,
         block: &FoundBlock,
         skips: &mut TraceSkips,
-        mut each: impl FnMut(&CallEvent, EventPlace) -> io::Result<()>,
+        mut each: impl FnMut(&CallEvent, EventPlace, &Events<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let FoundBlock { offset, head } = block;
         let body = self.body(*offset, head)?;
@@ -400,7 +401,7 @@ impl TraceLog {
             let place = events.place();
             let Some(event) = events.next() else { break };
             match event {
-                Ok(event) => each(&event, place)?,
+                Ok(event) => each(&event, place, &events)?,
                 Err(damage) => skips.damaged += u64::from(damage.lost),
             }
         }

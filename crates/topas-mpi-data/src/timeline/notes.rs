@@ -17,13 +17,17 @@ pub enum NoteKind {
     LateReceiver,
     /// The call waited for others in a collective
     Collective,
+    /// The call waited until a window was posted: for a late sender
+    Post,
+    /// The call waited until an access to its window was ended: for a late sender
+    AccessEnd,
 }
 
 impl NoteKind {
     /// The class of the wait.
     pub const fn class(self) -> TimeClass {
         match self {
-            NoteKind::Message => TimeClass::LateSender,
+            NoteKind::Message | NoteKind::Post | NoteKind::AccessEnd => TimeClass::LateSender,
             NoteKind::LateReceiver => TimeClass::LateReceiver,
             NoteKind::Collective => TimeClass::CollectiveWait,
         }
@@ -42,8 +46,8 @@ pub struct TimelineNote {
     pub wait: u64,
     /// The row for which it waited, or from which the message came
     pub partner: u32,
-    /// When the partner came: began to send, posted the receive, or called the collective; in ns since
-    /// the origin
+    /// When the partner came: began to send, posted the receive, called the collective, posted its window, or
+    /// ended its access; in ns since the origin
     pub moment: u64,
 }
 

@@ -1,8 +1,8 @@
 //! What a thread does at a time, and what a routine means for that.
 
 use topas_mpi_table::{
-    CallProgress, Direction, Function, FunctionClass, Gathering, Parameter, ParameterKind, Waits,
-    find,
+    CallProgress, Direction, Epoch, Function, FunctionClass, Gathering, Parameter, ParameterKind,
+    Waits, find,
 };
 
 /// What a thread does at a time. A moment belongs to one class.
@@ -117,8 +117,38 @@ pub(super) enum Meaning {
     Meets,
     /// Waits for neighbours, or starts what waits for them: the log does not tell who these are
     MeetsNeighbors,
+    /// Begins or ends an epoch of a window
+    OfEpoch(EpochCall),
     /// `MPI_Finalize`
     Finalize,
+}
+
+/// What a call does with an epoch of a window that is posted and started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EpochCall {
+    /// Lets others access the window of this rank
+    Post,
+    /// Begins to access the windows of others
+    Start,
+    /// Ends that
+    Complete,
+    /// Waits until others have ended their accesses
+    Wait,
+    /// The same, if they have ended
+    Test,
+}
+
+impl EpochCall {
+    fn of(function: &Function) -> Option<EpochCall> {
+        match function.name {
+            "MPI_Win_post" => Some(EpochCall::Post),
+            "MPI_Win_start" => Some(EpochCall::Start),
+            "MPI_Win_complete" => Some(EpochCall::Complete),
+            "MPI_Win_wait" => Some(EpochCall::Wait),
+            "MPI_Win_test" => Some(EpochCall::Test),
+            _ => None,
+        }
+    }
 }
 
 /// What a call does with requests that are no collectives.
@@ -198,6 +228,9 @@ impl Meaning {
             FunctionClass::Collective(_) => Meaning::Nothing,
             FunctionClass::Neighborhood(Persistent) => Meaning::Nothing,
             FunctionClass::Neighborhood(_) => Meaning::MeetsNeighbors,
+            FunctionClass::RmaSynchronization(Epoch::General) => {
+                EpochCall::of(function).map_or(Meaning::Nothing, Meaning::OfEpoch)
+            }
             _ if matches!(function.waits, Waits::Group) => Meaning::Meets,
             _ => Meaning::Nothing,
         }
@@ -272,6 +305,13 @@ mod tests {
             ("MPI_Neighbor_alltoall", Meaning::MeetsNeighbors),
             ("MPI_Ineighbor_allgatherv", Meaning::MeetsNeighbors),
             ("MPI_Neighbor_alltoall_init", Meaning::Nothing),
+            ("MPI_Win_post", Meaning::OfEpoch(EpochCall::Post)),
+            ("MPI_Win_start", Meaning::OfEpoch(EpochCall::Start)),
+            ("MPI_Win_complete", Meaning::OfEpoch(EpochCall::Complete)),
+            ("MPI_Win_wait", Meaning::OfEpoch(EpochCall::Wait)),
+            ("MPI_Win_test", Meaning::OfEpoch(EpochCall::Test)),
+            ("MPI_Win_fence", Meaning::Meets),
+            ("MPI_Win_lock", Meaning::Nothing),
             ("MPI_Comm_rank", Meaning::Nothing),
         ] {
             assert_eq!(Meaning::of_routine(name), meaning, "{name}");

@@ -9,6 +9,7 @@ use super::*;
 use crate::trace::StreamedEvent;
 
 mod clocks;
+mod epochs;
 mod exchanges;
 mod late_receivers;
 mod neighbors;
@@ -22,7 +23,7 @@ const MS: u64 = 1_000_000;
 const NONE: CallArguments = CallArguments { communicator: 1, ..CallArguments::NONE };
 
 /// Routines of logs that are made here, by number.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 20] = [
     "MPI_Send",
     "MPI_Recv",
     "MPI_Isend",
@@ -38,6 +39,11 @@ const NAMES: [&str; 15] = [
     "MPI_Wait",
     "MPI_Neighbor_alltoall",
     "MPI_Ineighbor_allgather",
+    "MPI_Win_post",
+    "MPI_Win_start",
+    "MPI_Win_complete",
+    "MPI_Win_wait",
+    "MPI_Win_test",
 ];
 
 /// A call: its name, when it began and ended in ms, and what it was about.

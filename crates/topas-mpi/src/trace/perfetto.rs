@@ -169,7 +169,13 @@ fn write_row(
     for (number, name) in process.routines() {
         data = named(2, data, u64::from(number) + 1, name);
     }
-    for kind in [NoteKind::Message, NoteKind::LateReceiver, NoteKind::Collective] {
+    for kind in [
+        NoteKind::Message,
+        NoteKind::LateReceiver,
+        NoteKind::Collective,
+        NoteKind::Post,
+        NoteKind::AccessEnd,
+    ] {
         data = named(2, data, FIRST_WAIT + kind as u64, class_words(kind.class()));
     }
     for (number, name) in (1..).zip(ANNOTATIONS) {

@@ -6,8 +6,11 @@ const CLASS = {
   ONE_SIDED: 6, FILE: 7, OTHER: 8, NOT_IN_LOG: 9,
 };
 const CLASSES = 10;
-/** The class of the wait that a note of each kind tells of: message, late receiver, collective. */
-const WAIT_OF_NOTE = [CLASS.LATE_SENDER, CLASS.LATE_RECEIVER, CLASS.COLLECTIVE_WAIT];
+/** The classes of waits. */
+const WAITS = [CLASS.LATE_SENDER, CLASS.LATE_RECEIVER, CLASS.COLLECTIVE_WAIT];
+/** The wait that a note of each kind tells of, by place: message, late receiver, collective, post, end of an access. */
+const PLACE_OF_WAIT = [0, 1, 2, 0, 0];
+const WAIT_OF_NOTE = PLACE_OF_WAIT.map(place => WAITS[place]);
 const MESSAGE = 0;
 /** Most calls that are kept in memory with their times. */
 const MOST_CALLS = 4_000_000;
@@ -16,6 +19,8 @@ const RUNS_AT_ONCE = 64;
 
 /** Blocking sends, which wait for late receivers; other point-to-point calls wait for late senders. */
 const IS_SEND = /^MPI_[BRS]?s?end(_c)?$/i;
+/** Calls at windows that wait for a post or for the end of an access. */
+const WAITS_AT_WINDOW = /^MPI_Win_(start|complete|wait)$/;
 
 /**
  * The level above which all of these lengths add up to `sum`: where only the sum of waits is known, the
@@ -233,10 +238,10 @@ class Timeline {
       const to = Math.min(from + sliceCalls, piece.calls);
       const first = placeAbove(notes.call, piece.before + from - 1);
       const last = placeAbove(notes.call, piece.before + to - 1);
-      for (let pool = 0; pool < WAIT_OF_NOTE.length; pool++) {
-        const at = slice * CLASSES + WAIT_OF_NOTE[pool];
+      for (let pool = 0; pool < WAITS.length; pool++) {
+        const at = slice * CLASSES + WAITS[pool];
         let sum = sums[at + CLASSES] - sums[at];
-        for (let note = first; note < last; note++) if (notes.kind[note] === pool) sum -= notes.wait[note];
+        for (let note = first; note < last; note++) if (PLACE_OF_WAIT[notes.kind[note]] === pool) sum -= notes.wait[note];
         // A nanosecond or so for each call is what rounding leaves.
         if (sum <= to - from) continue;
         let count = 0;
@@ -254,12 +259,13 @@ class Timeline {
     }
   }
 
-  /** For each routine of a process the kind of note that its waits have; -1 for one that does not wait. */
+  /** For each routine of a process the place of its waits in `WAITS`; -1 for one that does not wait. */
   poolsOf(process) {
     const table = this.tables[process.routines];
     table.pools ??= Int8Array.from({ length: ROUTINES }, (_, routine) => {
       const [name, kind] = [this.nameOf(process, routine), this.classOf(process, routine)];
       if (kind === CLASS.COLLECTIVE || name === "MPI_Finalize") return 2;
+      if (WAITS_AT_WINDOW.test(name)) return 0;
       return kind !== CLASS.POINT_TO_POINT ? -1 : IS_SEND.test(name) ? 1 : 0;
     });
     return table.pools;
@@ -267,12 +273,17 @@ class Timeline {
 
   /** How long a call waited by such an estimate, in ns, and the class of the wait. */
   estimateOf({ row }, { waits, routine }, call) {
-    return [waits?.[call] ?? 0, WAIT_OF_NOTE[this.poolsOf(row.process)[routine[call]]]];
+    return [waits?.[call] ?? 0, WAITS[this.poolsOf(row.process)[routine[call]]]];
   }
 
   /** The class of the time in a routine of a process. */
   classOf(process, routine) {
     return this.facts.routines[process.routines][routine]?.[1] ?? CLASS.OTHER;
+  }
+
+  /** What the calls of a routine of a process are on: 0 a communicator, 1 a window, 2 a file. */
+  objectOf(process, routine) {
+    return this.facts.routines[process.routines][routine]?.[2] ?? 0;
   }
 
   /** The classes of the time in all routines of a process, by number. */

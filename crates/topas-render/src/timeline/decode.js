@@ -5,6 +5,10 @@ const HEAD_BYTES = 128;
 const ARGUMENTS = ["peer", "tag", "sent", "received", "communicator", "path", "number", "source"];
 const NO_ARGUMENTS = [-1n, -1n, 0n, 0n, 0n, 0n, 0n, -1n];
 const ROUTINES = 1024;
+/** In the first two bytes of an event: its arguments are not as expected; a supplement stands behind them. */
+const DIFFERS = 1024;
+const HAS_SUPPLEMENT = 32768;
+const HAS_MORE = DIFFERS | HAS_SUPPLEMENT;
 
 /** The bytes of a text in base64. */
 function bytesOfBase64(text) {
@@ -104,10 +108,11 @@ function timesOf(body, calls, { base, unit, clock }) {
     }
     ends[call] = base + clock * unit;
     routines[call] = code & 1023;
-    if (code & 1024) {
+    if (code & HAS_MORE) {
       // Each argument that is not as expected is a number whose last byte has no bit 7.
-      let changed = body[place++];
+      let changed = code & DIFFERS ? body[place++] : 0;
       for (; changed; changed &= changed - 1) while (body[place++] > 127);
+      if (code & HAS_SUPPLEMENT) place += 2 + (body[place] | (body[place + 1] << 8));
     }
   }
   times.end = place;
@@ -155,7 +160,7 @@ function callsOf(bytes, count) {
     const values = [...(memory[routine] ?? NO_ARGUMENTS)];
     // The next call of a routine is expected to be the next collective.
     if (memory[routine] && values[6] !== 0n) values[6] += 1n;
-    if (code & 1024) {
+    if (code & DIFFERS) {
       const changed = view.getUint8(place++);
       for (let argument = 0; argument < 8; argument++) {
         if ((changed >> argument) & 1) {
@@ -163,6 +168,8 @@ function callsOf(bytes, count) {
         }
       }
     }
+    // The page has names and waits from topasview.
+    if (code & HAS_SUPPLEMENT) place += 2 + view.getUint16(place, true);
     memory[routine] = values;
     const call = { routine, began: began << shift, ended: clock << shift };
     ARGUMENTS.forEach((name, argument) => (call[name] = values[argument]));

@@ -58,10 +58,14 @@ function withoutNames(routine, told) {
   return told;
 }
 
-/** A communicator: the name that the program gave it, else its number. */
-function communicatorWords(number) {
+/** What a call is on, by the kind that its routine has in the facts. */
+const OBJECT_WORDS = ["Communicator", "Window", "File"];
+
+/** A communicator, window or file: the name that the program gave it, else what made it, and its number. */
+function objectWords(number) {
   const digits = number.toString(16);
-  return facts.communicators[digits] ?? `number ${digits}; the program gave it no name that the log has`;
+  const maker = facts.makers[digits] ? `made by ${facts.makers[digits]}; ` : "";
+  return facts.names[digits] ?? `number ${digits}; ${maker}the program gave it no name that the log has`;
 }
 
 /** A call path: its functions, innermost first, as far as a profile of the run beside the log has told them. */
@@ -100,14 +104,17 @@ async function choose(state) {
     if (about.receivedTag !== -1n) words.push(["Tag of what was received", String(about.receivedTag)]);
     if (about.sent > 0n) words.push(["Sent", `${about.sent} B`]);
     if (about.received > 0n) words.push(["Received", `${about.received} B`]);
-    if (about.communicator > 0n) words.push(["Communicator", communicatorWords(about.communicator)]);
+    if (about.communicator > 0n) words.push([OBJECT_WORDS[timeline.objectOf(row.process, told.routine)], objectWords(about.communicator)]);
     if (about.number > 0n) words.push(["Collective number", String(about.number - 1n)]);
     words.push(["Call path", pathWords(row.process, told.path)]);
     const [from, to] = timeline.notesOf(row, piece.before + call);
     for (let note = from; note < to; note++) {
       const partner = timeline.rows[row.notes.partner[note]].name;
       const moment = shownMoment(row.notes.moment[note], 1);
-      const meant = [`Message from ${partner}, sent`, `${partner} posted the receive`, `${partner} came last`][row.notes.kind[note]];
+      const meant = [
+        `Message from ${partner}, sent`, `${partner} posted the receive`, `${partner} came last`,
+        `${partner} posted its window last`, `${partner} ended its access last`,
+      ][row.notes.kind[note]];
       words.push([meant, `${moment}${row.notes.wait[note] > 0 ? `, waited ${shownTime(row.notes.wait[note])}` : ""}`]);
     }
   } else {

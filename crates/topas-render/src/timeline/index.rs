@@ -6,8 +6,8 @@ use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    NamedState, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineRow, TimelineSlice,
-    TraceProcess,
+    NamedState, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject, TimelineRow,
+    TimelineSlice, TraceProcess, object_of_routine,
 };
 
 use super::TimelinePage;
@@ -169,15 +169,25 @@ fn path_names(views: &PathViews) -> (Vec<String>, HashMap<u32, Map<String, Value
     (words, ranks)
 }
 
-/// Names of communicators by their numbers, as the script writes numbers.
-fn communicators(timeline: &Timeline<'_>) -> Map<String, Value> {
-    let mut names = Map::new();
+/// Most communicators, windows and files without a name of which the page says what made them: programs may make
+/// them in loops.
+const MOST_UNNAMED: usize = 4096;
+
+/// Names of communicators, windows and files by their numbers, as the script writes numbers; and what made those
+/// without a name.
+fn objects(timeline: &Timeline<'_>) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut names, mut makers) = (Map::new(), Map::new());
     names.insert("1".to_owned(), "MPI_COMM_WORLD".into());
     names.insert("2".to_owned(), "MPI_COMM_SELF".into());
-    for (number, name) in &timeline.communicators {
-        names.insert(format!("{number:x}"), Shown(name).to_string().into());
+    for (number, TimelineObject { name, maker }) in &timeline.objects {
+        let number = format!("{number:x}");
+        if !name.is_empty() {
+            names.insert(number, Shown(name).to_string().into());
+        } else if !maker.is_empty() && makers.len() < MOST_UNNAMED {
+            makers.insert(number, Shown(maker.as_bytes()).to_string().into());
+        }
     }
-    names
+    (names, makers)
 }
 
 /// What the script has to know beside the index.
@@ -195,7 +205,14 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
         .map(|process| {
             let routines = process.routines().map(|(number, name)| {
                 let class = TimeClass::of_routine(name) as u8;
-                (number.to_string(), json!([Shown(name.as_bytes()).to_string(), class]))
+                (
+                    number.to_string(),
+                    json!([
+                        Shown(name.as_bytes()).to_string(),
+                        class,
+                        object_of_routine(name) as u8
+                    ]),
+                )
             });
             let routines = place_in(&mut tables, Value::Object(routines.collect()));
             let paths = paths_of.get(&process.rank).cloned().unwrap_or_default();
@@ -214,6 +231,7 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
             hosts.push(host);
         }
     }
+    let (names, makers) = objects(timeline);
     let mut blocks = 0;
     let rows: Vec<Value> = timeline
         .rows
@@ -233,7 +251,7 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
         "pieceSlices": piece_slices(timeline), "leastWait": timeline.least_wait,
         "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
             .collect::<Vec<_>>(),
-        "communicators": communicators(timeline),
+        "names": names, "makers": makers,
         "classes": TimeClass::ALL.map(super::class_words),
         "hosts": hosts, "routines": tables, "paths": path_tables, "pathWords": path_words, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))

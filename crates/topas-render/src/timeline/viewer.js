@@ -53,7 +53,7 @@ const countDurations = calmly(() => showDurations(false));
 
 const MEASURES = {
   mpi: row => row.times.reduce((sum, time, kind) => sum + (kind === CLASS.OUTSIDE || kind === CLASS.NOT_IN_LOG ? 0 : time), 0),
-  wait: row => WAIT_OF_NOTE.reduce((sum, kind) => sum + row.times[kind], 0),
+  wait: row => WAITS.reduce((sum, kind) => sum + row.times[kind], 0),
   outside: row => row.times[CLASS.OUTSIDE],
   caused: row => row.delayed,
 };

@@ -173,8 +173,8 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     }
     if timeline.unnamed > 0 {
         notes.push(format!(
-            "{} on communicators that the log does not tell apart: waits in them are not known. topas-run \
-             --mpi=log,waits numbers the communicators.",
+            "{} on communicators or windows that the log does not tell apart: waits in them are not known. topas-run \
+             --mpi=log,waits numbers these.",
             count(timeline.unnamed, "call")
         ));
     }

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use topas_mpi_data::{TraceLog, TraceSkips};
 use topas_trace::{
-    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, Writer, checksum,
+    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, MOST_OF_OBJECT, TraceBlock,
+    Writer, checksum, most_of_epoch,
 };
 
 use super::page::{has_its_parts_and_scripts, measured};
@@ -224,7 +225,17 @@ fn any_block() -> Vec<u8> {
             number: if wide % 7 == 0 { next() } else { 4 },
         };
         let event = CallEvent { routine: (next() % 6) as u16, began, ended: clock, arguments };
-        if !writer.put(&mut block, &event) {
+        let fits = match wide % 11 {
+            0 => writer.put_with_supplement(&mut block, &event, most_of_epoch(200), |epoch| {
+                epoch.epoch(next() as u32 >> 9, true);
+                (0..wide % 200).for_each(|_| epoch.rank(next() as u32, next() >> (next() % 64)));
+            }),
+            1 => writer.put_with_supplement(&mut block, &event, MOST_OF_OBJECT, |object| {
+                object.object(next(), b"a name");
+            }),
+            _ => writer.put(&mut block, &event),
+        };
+        if !fits {
             break;
         }
     }
