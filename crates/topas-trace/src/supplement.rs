@@ -257,6 +257,16 @@ mod tests {
         assert!(told.iter().map(|(_, epoch)| epoch).eq(&all[..count]));
     }
 
+    /// Logs that were written stay readable: these are the bytes of the document.
+    #[test]
+    fn the_bytes_are_those_of_the_document() {
+        let ranks = Vec::from([(2, 5), (1, 5)]);
+        let (block, _) = block(&[Some((3, true, ranks))]);
+        let [_, high, .., a, b, c, d, e, f, g] = block.in_use() else { panic!("too short") };
+        assert_eq!(high >> 7, 1);
+        assert_eq!([a, b, c, d, e, f, g], [&5, &0, &6, &4, &10, &1, &0]);
+    }
+
     #[test]
     fn objects_are_read_as_they_were_written() {
         let mut long = [b'x'; OBJECT_NAME];

@@ -181,7 +181,7 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     if timeline.untold > 0 {
         notes.push(format!(
             "Of {} the other side could not be told: these waits are not known, and their time stands as point to \
-             point or collective.",
+             point, collective or one-sided.",
             count(timeline.untold, "call")
         ));
     }
