@@ -226,9 +226,9 @@ fn any_block() -> Vec<u8> {
         };
         let event = CallEvent { routine: (next() % 6) as u16, began, ended: clock, arguments };
         let fits = match wide % 11 {
-            0 => writer.put_with_supplement(&mut block, &event, most_of_epoch(200), |epoch| {
+            0 => writer.put_with_supplement(&mut block, &event, most_of_epoch(20), |epoch| {
                 epoch.epoch(next() as u32 >> 9, true);
-                (0..wide % 200).for_each(|_| epoch.rank(next() as u32, next() >> (next() % 64)));
+                (0..wide % 20).for_each(|_| epoch.rank(next() as u32, next() >> (next() % 64)));
             }),
             1 => writer.put_with_supplement(&mut block, &event, MOST_OF_OBJECT, |object| {
                 object.object(next(), b"a name");
