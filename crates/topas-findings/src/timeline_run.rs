@@ -11,6 +11,9 @@ const PARTS: usize = 20;
 /// Share of a kind of wait from which on a part of the run, or a rank, has most of it.
 const MOST: f64 = 0.5;
 
+/// Share of the measured waits that a log has to tell to say in which rank they arise.
+const NEARLY_ALL: f64 = 0.9;
+
 /// Most parts of a run in which waits are told to be.
 const SHORT: usize = 4;
 
@@ -77,10 +80,11 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
             facts.text(when, words);
         }
     }
-    let measured = facts.get_number(ALL_WAITS.names.share).unwrap_or(0.0);
+    let share = |name| facts.get_number(name).unwrap_or(0.0);
+    let measured = share(ALL_WAITS.names.share) + share("finalize_share");
     let is_measured = facts.get_number("waits_known") == Some(1.0);
     let in_log = part(&sums[0], ALL_WAITS.classes);
-    if !is_measured || in_log >= MOST * measured {
+    if !is_measured || in_log >= NEARLY_ALL * measured {
         origin(timeline, facts);
     }
     if facts.get_number("waits_known") != Some(1.0) {

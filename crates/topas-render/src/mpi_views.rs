@@ -37,6 +37,7 @@ use topas_chart::{Chart, Screen};
 use body::ViewBody;
 pub use compare::{compare_csv, compare_json, compare_text};
 pub use culprit::where_waited;
+pub(crate) use culprit::{measured, sentence};
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};

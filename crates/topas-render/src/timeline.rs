@@ -14,8 +14,9 @@ use topas_format::shown::Shown;
 use topas_mpi_data::{MpiProfile, TimeClass, Timeline};
 
 use crate::html::{self, section, wide};
-use crate::mpi_views::{PathViews, where_waited};
+use crate::mpi_views::PathViews;
 use crate::number::grouped;
+use words::Verdict;
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
@@ -53,8 +54,8 @@ pub struct TimelinePage<'p> {
     pub logs: &'p [LogFile],
     /// The blocks of all rows, row by row; None if the page is to open the logs itself
     pub blocks: Option<&'p [Vec<u8>]>,
-    /// A profile of the launch and its call paths, if one is known that tells them
-    pub profile: Option<(&'p MpiProfile, &'p PathViews)>,
+    /// A profile of the launch and its call paths, as far as these are known
+    pub profile: Option<(&'p MpiProfile, Option<&'p PathViews>)>,
 }
 
 /// What is only allowed in the page: its own script and its own style.
@@ -89,9 +90,9 @@ impl TimelinePage<'_> {
         // In a block of its own, so that nothing else in the page has its names.
         let script = format!("\"use strict\";{{\n{}}}\n", SCRIPTS.concat());
         let style = html::style() + TIMELINE_STYLE;
-        let late = words::late(timeline);
+        let verdict = Verdict::of(timeline, self.profile);
         // A text in a script ends where `</` stands.
-        let facts = index::facts(self, late).to_string().replace('<', "\\u003c");
+        let facts = index::facts(self, verdict.late).to_string().replace('<', "\\u003c");
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -106,13 +107,13 @@ impl TimelinePage<'_> {
                     header {
                         h1 { (title) }
                         p.soft { (about(timeline, &fact("mpi"), &fact("id"))) }
-                        @if let Some(finding) = words::finding(timeline, self.waited_at(late)) {
-                            p.finding { (finding) }
+                        @if let Some(words) = &verdict.words {
+                            p.finding { (words) }
                         }
                         @for note in words::notes(timeline) { p.note { (note) } }
                     }
                     main id="main" {
-                        (section("lines-title", "Time lines", &self.lines()))
+                        (section("lines-title", "Time lines", &self.lines(&verdict)))
                         (section("durations-title", "How long a state took", &durations()))
                         script id="facts" type="application/json" { (PreEscaped(facts)) }
                         script id="index" type="text/plain" { (index::index(timeline)) }
@@ -140,16 +141,8 @@ impl TimelinePage<'_> {
         .into_string()
     }
 
-    /// Where in the source the others wait for the late row.
-    fn waited_at(&self, late: Option<usize>) -> Option<String> {
-        let (profile, paths) = self.profile?;
-        let row = self.timeline.rows.get(late?)?;
-        let (_, process) = self.timeline.processes.get(row.process)?;
-        where_waited(paths, profile, process.rank)
-    }
-
     /// The picture and what is around it.
-    fn lines(&self) -> Markup {
+    fn lines(&self, verdict: &Verdict) -> Markup {
         let used =
             |class: &TimeClass| self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0);
         html! {
@@ -172,7 +165,7 @@ impl TimelinePage<'_> {
                 button #in type="button" title="Zoom in (+)" { "Zoom in" }
                 button #out type="button" title="Zoom out (-)" { "Zoom out" }
                 button #whole type="button" title="Whole run (Home)" { "Whole run" }
-                @if let Some(row) = words::late(self.timeline) {
+                @if let Some(row) = verdict.late {
                     button #late type="button" { "Go to rank " (words::rank_of(self.timeline, row)) }
                 }
                 button #taller type="button" title="Higher rows (>)" { "Higher rows" }

@@ -100,12 +100,12 @@ fn warn(path: &Path, skips: &TraceSkips, quiet: bool) {
     }
 }
 
-/// The profile beside the logs of the launch, with call paths, which an event log only numbers.
+/// The profile beside the logs of the launch: what it has measured, and call paths, which an event log only numbers.
 fn profile(
     args: &Args,
     timeline: &Timeline<'_>,
     logs: &[&Path],
-) -> Option<(MpiProfile, PathViews)> {
+) -> Option<(MpiProfile, Option<PathViews>)> {
     let data: BTreeSet<PathBuf> = logs.iter().filter_map(|log| data_file_beside(log)).collect();
     let sources: Vec<Source> = data.into_iter().map(Source::File).collect();
     let (_, first) = timeline.processes.first()?;
@@ -115,7 +115,7 @@ fn profile(
         TOOL.warning(error, None, "call paths have no names without it");
     }
     let profile = found.profiles.into_iter().next()?;
-    let paths = mpi_profile::paths(args, &profile)?;
+    let paths = mpi_profile::paths(args, &profile);
     Some((profile, paths))
 }
 
@@ -141,7 +141,7 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
         timeline: &timeline,
         logs: files,
         blocks: blocks.as_deref(),
-        profile: profile.as_ref().map(|(profile, paths)| (profile, paths)),
+        profile: profile.as_ref().map(|(profile, paths)| (profile, paths.as_ref())),
     };
     Ok(page.html())
 }

@@ -9,7 +9,7 @@ use topas_mpi_data::{
 
 use super::amount::routine_name;
 use super::paths::PathViews;
-use super::waits::{Parts, are_measured, blamed};
+use super::waits::{Parts, are_measured, blamed, waited as waited_in};
 use crate::number::{percent_of, seconds};
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
@@ -36,15 +36,32 @@ fn because(routine: RoutineNumber, kind: usize) -> &'static str {
     }
 }
 
+/// What the ranks waited for each other in all routines, in ns.
+fn waited_in_all(profile: &MpiProfile) -> u128 {
+    profile.total.routines.iter().map(|routine| waited_in(profile, routine)).sum()
+}
+
+/// What the ranks waited for each other, in ns, and the rank that makes them wait, if that is told; None if waits were
+/// not told apart.
+pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
+    if !are_measured(profile) {
+        return None;
+    }
+    let (waited, time) = (waited_in_all(profile), CallersTime::of(profile).time);
+    let last = blamed(profile).first().map(|(rank, _)| *rank);
+    let last = last.filter(|_| waited.saturating_mul(WORTH_A_CHARGE) >= time);
+    let first = |last| DelayBeginning::of(profile, last).map_or(last, |beginning| beginning.first);
+    Some((waited, last.map(first)))
+}
+
 /// Which rank makes the others wait; nothing if waits were not told apart.
-pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
+pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
     if !are_measured(profile) {
         return None;
     }
     let callers = CallersTime::of(profile);
     let (wall, whose) = (callers.time, callers.whose());
-    let routines = profile.total.routines.iter();
-    let waited: u128 = routines.map(|routine| Parts::of(profile, routine).waits.waited()).sum();
+    let waited = waited_in_all(profile);
     if waited.saturating_mul(WORTH_A_NAME) < wall {
         let share = percent_of(waited, wall);
         let told = |routine: &RoutineCalls| Parts::of(profile, routine).waits.waited();
@@ -236,6 +253,7 @@ fn place(
     let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
     if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
         let does = match kind.unwrap_or_else(|| longest_kind(&partner.blame)) {
+            _ if its.starts_with("Win_") => "comes to",
             0 => "sends in",
             1 => "receives in",
             _ => "comes to",

@@ -195,7 +195,8 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
     let TimelinePage { timeline, logs, profile, .. } = page;
     let mut tables = Vec::new();
     let mut path_tables = Vec::new();
-    let (path_words, paths_of) = profile.map(|(_, paths)| path_names(paths)).unwrap_or_default();
+    let (path_words, paths_of) =
+        profile.and_then(|(_, paths)| paths).map(path_names).unwrap_or_default();
     let text =
         |process: &TraceProcess, key: &str| Shown(process.facts.value(key).as_bytes()).to_string();
     // The processes of a host count the same ticks.

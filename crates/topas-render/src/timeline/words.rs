@@ -3,9 +3,10 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{HostClocks, TimeClass, Timeline, TimelineRow, TraceProcess};
+use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow, TraceProcess};
 
 use crate::html::wide;
+use crate::mpi_views::{PathViews, measured, sentence, where_waited};
 use crate::number::duration;
 use crate::wording::count;
 
@@ -72,7 +73,7 @@ fn percent(part: u64, whole: u64) -> String {
 
 /// The row that delayed the others most, if that is more than a little, and half as much again as the
 /// delays of any other row.
-pub(super) fn late(timeline: &Timeline<'_>) -> Option<usize> {
+fn late(timeline: &Timeline<'_>) -> Option<usize> {
     let rows = &timeline.rows;
     let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.delayed)?;
     let others = rows.iter().enumerate().filter(|(other, _)| *other != place);
@@ -82,9 +83,56 @@ pub(super) fn late(timeline: &Timeline<'_>) -> Option<usize> {
     (enough && most.delayed > second.saturating_mul(3) / 2).then_some(place)
 }
 
+/// The rank that is late, as a row, and for whom the ranks waited, in some sentences.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    /// The row of the rank that is late above all
+    pub(super) late: Option<usize>,
+    /// The sentences, if ranks waited
+    pub(super) words: Option<String>,
+}
+
+/// A log tells less than this share of the waits of which it lacks much.
+const MUCH: f64 = 0.9;
+
+impl Verdict {
+    /// By the log alone, or by the profile where the log lacks much of what that has measured: which requests a call
+    /// has completed, say.
+    pub(super) fn of(
+        timeline: &Timeline<'_>,
+        profile: Option<(&MpiProfile, Option<&PathViews>)>,
+    ) -> Verdict {
+        let told = sum(timeline.rows.iter().map(waited));
+        let measured = profile
+            .filter(|_| timeline.missing_ranks == 0)
+            .and_then(|(of, paths)| Some((of, paths, measured(of)?)))
+            .filter(|(_, _, (time, _))| (told as f64) < MUCH * *time as f64);
+        if let Some((of, paths, (time, rank))) = measured {
+            let is_late = |row: &TimelineRow| {
+                timeline.processes.get(row.process).map(|(_, process)| process.rank) == rank
+            };
+            let words = format!(
+                "The log tells {} s of waiting for others, of {} s that the profile beside the log has measured. By the \
+                 profile: {}",
+                seconds(timeline, told),
+                seconds(timeline, u64::try_from(time).unwrap_or(u64::MAX)),
+                sentence(of, paths).unwrap_or_default()
+            );
+            return Verdict { late: timeline.rows.iter().position(is_late), words: Some(words) };
+        }
+        let late = late(timeline);
+        let place = late.and_then(|row| {
+            let (of, paths) = profile?;
+            let (_, process) = timeline.processes.get(timeline.rows.get(row)?.process)?;
+            where_waited(paths?, of, process.rank)
+        });
+        Verdict { late, words: finding(timeline, late, place) }
+    }
+}
+
 /// For whom the ranks waited, in some sentences. `place` is the one that says where in the source, if that is
 /// known.
-pub(super) fn finding(timeline: &Timeline<'_>, place: Option<String>) -> Option<String> {
+fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) -> Option<String> {
     let all = sum(timeline.rows.iter().flat_map(|row| row.times));
     let waits = sum(timeline.rows.iter().map(waited));
     if waits == 0 {
@@ -96,7 +144,7 @@ pub(super) fn finding(timeline: &Timeline<'_>, place: Option<String>) -> Option<
         "{told} ranks waited for each other for {} s, {share} % of the time of all ranks",
         seconds(timeline, waits)
     );
-    let Some(row) = late(timeline).and_then(|place| timeline.rows.get(place)) else {
+    let Some(row) = late.and_then(|place| timeline.rows.get(place)) else {
         let mut order: Vec<&TimelineRow> = timeline.rows.iter().collect();
         order.sort_by_key(|row| std::cmp::Reverse(row.delayed));
         let most: Vec<String> = order
