@@ -81,7 +81,8 @@ impl Told {
         let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
             return false;
         };
-        if !role.is_logged {
+        // Whether it is a collective is asked for its number, too: so nothing more is asked of one.
+        if role.gathers.is_none() && !role.is_logged {
             return self.ages == 0;
         }
         if self.ages != ages() || frame.result as i32 != 0 {
