@@ -49,12 +49,12 @@ fn a_program_that_hangs_is_named() {
         kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("launcher");
         child.wait().expect("launcher");
         let name = mpi.name();
-        assert!(last.contains("rank 0 in MPI_Recv with 1 for "), "under {name}: {last}");
-        assert!(last.contains("ranks 1, 2 in MPI_Bcast with 0 for "), "under {name}: {last}");
+        assert!(last.contains("rank 0 in MPI_Recv from 1 for "), "under {name}: {last}");
+        assert!(last.contains("ranks 1-2 in MPI_Bcast with root 0 for "), "under {name}: {last}");
         assert!(last.starts_with("hang  3 of 3 ranks here"), "under {name}: {last}");
         let rows: Vec<String> = csv.good().out().lines().map(str::to_owned).collect();
         assert_eq!(rows.len(), 2, "under {name}: {rows:?}");
-        assert!(rows[1].starts_with("0,") && rows[1].contains("MPI_Recv with 1"), "{rows:?}");
+        assert!(rows[1].starts_with("0,") && rows[1].contains("MPI_Recv from 1"), "{rows:?}");
         // The longest call of those that stand still had lasted a second when it was named.
         let seconds = last
             .split("No call has ended for ")
@@ -184,8 +184,8 @@ fn ranks_of_other_nodes_are_told_by_readers() {
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("launcher");
     child.wait().expect("launcher");
     assert!(last.starts_with("hang  3 of 3 ranks here"), "{last}");
-    assert!(last.contains("rank 0 in MPI_Recv with 1 for "), "{last}");
-    assert!(last.contains("ranks 1, 2 in MPI_Bcast with 0 for "), "{last}");
+    assert!(last.contains("rank 0 in MPI_Recv from 1 for "), "{last}");
+    assert!(last.contains("ranks 1-2 in MPI_Bcast with root 0 for "), "{last}");
     // Without a reader the third is not there.
     assert!(alone.good().out().starts_with("hang  2 of 3 ranks here"));
     // A node that cannot be reached is said, and the others are shown.
@@ -304,6 +304,6 @@ fn readers_are_reached_by_a_real_ssh() {
     child.wait().expect("launcher");
     let (out, err) = (last.out(), last.err());
     assert!(out.starts_with("hang  3 of 3 ranks here"), "{out}{err}");
-    assert!(out.contains("rank 0 in MPI_Recv with 1 for "), "{out}{err}");
-    assert!(out.contains("ranks 1, 2 in MPI_Bcast with 0 for "), "{out}{err}");
+    assert!(out.contains("rank 0 in MPI_Recv from 1 for "), "{out}{err}");
+    assert!(out.contains("ranks 1-2 in MPI_Bcast with root 0 for "), "{out}{err}");
 }

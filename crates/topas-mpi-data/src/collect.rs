@@ -15,12 +15,12 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 use topas_format::civil::Civil;
 use topas_mpi_profile::layout::{Moment, Traffic as Moved, flag};
-use topas_mpi_profile::lines::{self, End, Head, Lines, Of, SpawnedWorld};
+use topas_mpi_profile::lines::{self, End, Head, LastMoment, Lines, Of, OpenCall, SpawnedWorld};
 use topas_mpi_profile::sums::TickLength;
 
 use super::live::{FoundSpool, facts, look, same_launch, sum};
 use super::profile::{Ending, MpiRecordFacts};
-use super::rank::name_of;
+use super::rank::{SpoolRank, name_of};
 use super::routine::RoutineNumber;
 use super::spool::{Spool, SpoolError, spool_files, text};
 use super::trace_left::write_left_trace;
@@ -239,6 +239,7 @@ impl LeftLaunch {
                 }
                 to.switches(&found.spool.header.switches);
                 unended(to, std::iter::once(&**found));
+                at_the_end(to, rank);
             };
             let ending = found.rank.rank.ending;
             all.extend(self.lines(found, Of::Rank, ending, &rank.sums, &mut more));
@@ -338,6 +339,27 @@ fn unended<'f>(to: &mut Lines<'_>, ranks: impl Iterator<Item = &'f FoundSpool>) 
     }
     for (routine, (calls, time)) in sums {
         to.unended(routine.0.into(), calls, time);
+    }
+}
+
+/// What a rank did when it ended.
+fn at_the_end(to: &mut Lines<'_>, rank: &SpoolRank) {
+    for inside in &rank.inside {
+        to.open_call(&OpenCall {
+            function: inside.routine.0.into(),
+            nanoseconds: inside.time,
+            path: inside.path.unwrap_or(0),
+            peer: inside.peer.map(|peer| (peer.rank, peer.of_world)),
+        });
+    }
+    if let Some(last) = &rank.rank.last {
+        to.last_moment(&LastMoment {
+            began: last.began,
+            last_call: last.last_call,
+            died: last.died,
+            function: last.routine.map(|routine| routine.0.into()),
+            path: last.path.unwrap_or(0),
+        });
     }
 }
 

@@ -181,6 +181,7 @@ mod tests {
     /// Wall clock time and time in MPI of ranks.
     fn profile(times: &[(u64, u64)]) -> MpiProfile {
         let rank = |(rank, &(wall, mpi)): (usize, &(u64, u64))| MpiRank {
+            last: None,
             started: Vec::new(),
             rank: rank as u32,
             pid: None,

@@ -148,6 +148,11 @@ impl LaunchRecords {
             rank: if record.of == Of::Rank { record.rank } else { None },
             sums: record.sums,
         });
+        let calls = |record: &MpiRecord| {
+            let rank = record.rank;
+            record.inside.clone().into_iter().filter_map(move |inside| Some((rank?, inside)))
+        };
+        let inside = ranks.iter().flat_map(calls).collect();
         let ranks = ranks.into_iter().filter_map(|record| {
             Some(MpiRank {
                 rank: record.rank?,
@@ -157,6 +162,7 @@ impl LaunchRecords {
                 missed: record.facts.missed,
                 sums: record.sums,
                 started: record.started,
+                last: record.last,
             })
         });
         Some(MpiProfile {
@@ -167,7 +173,7 @@ impl LaunchRecords {
             subtotals: subtotals.collect(),
             routines: routines.clone(),
             lost_lines: lost,
-            inside: Vec::new(),
+            inside,
         })
     }
 }

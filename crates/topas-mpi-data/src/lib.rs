@@ -12,6 +12,7 @@ mod decode;
 mod delay;
 mod efficiency;
 mod identity;
+mod last_sign;
 mod launch_profile;
 mod live;
 mod metrics;
@@ -31,6 +32,7 @@ mod scripts;
 mod semaphore;
 mod spool;
 mod spool_paths;
+mod standstill;
 mod sums;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
@@ -44,10 +46,11 @@ pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{DelayBeginning, computing, delay_origins, is_longer};
 pub use efficiency::{CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
+pub use last_sign::LastSign;
 pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
-pub use now::{CallNow, NowPeer, ThreadNow, threads_now};
+pub use now::{CallNow, NowPeer, PeerSide, ThreadNow, threads_now};
 pub use partners::{LaunchPartner, PathPartner, Slack};
 pub use paths::{
     CallPathSums, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, PathModule,
@@ -64,6 +67,7 @@ pub use replay::{
 };
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
+pub use standstill::{LostRanks, SHORTEST_STANDSTILL, Standstill};
 pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes,
     TrafficSums, WAITED_NAMES, Waiting,

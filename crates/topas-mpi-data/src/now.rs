@@ -2,7 +2,8 @@
 //! what was counted.
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_mpi_profile::layout::now::{NowLine, names_rank};
+use topas_mpi_profile::layout::now::{NowLine, names_rank, peer_place};
+use topas_mpi_table::ParameterKind;
 
 use super::rank::{now, tick_length};
 use super::routine::RoutineNumber;
@@ -24,6 +25,33 @@ impl NowPeer {
             // Where handles are integers the upper half of a word may hold anything.
             let comm = if world <= u32::MAX.into() { line.comm as u32 as u64 } else { line.comm };
             NowPeer { rank: line.peer, of_world: world != 0 && comm == world }
+        })
+    }
+}
+
+/// What the rank is to a call that names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerSide {
+    /// It gets what is sent
+    To,
+    /// What is received comes from it
+    From,
+    /// It is the root of a collective
+    Root,
+    /// It is named for something else, as by `MPI_Win_lock`
+    Other,
+}
+
+impl RoutineNumber {
+    /// What the rank is that calls of the routine name; None if they name none.
+    pub fn peer_side(self) -> Option<PeerSide> {
+        let function = self.function()?;
+        let parameter = function.at(peer_place(function)?)?;
+        Some(match (parameter.kind, parameter.name) {
+            (ParameterKind::Root, _) => PeerSide::Root,
+            (_, "dest") => PeerSide::To,
+            (_, "source") => PeerSide::From,
+            _ => PeerSide::Other,
         })
     }
 }

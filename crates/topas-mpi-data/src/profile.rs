@@ -4,6 +4,7 @@ use topas_data::RunRecord;
 use topas_format::civil::{Date, Time};
 use topas_mpi_profile::lines::SpawnedWorld;
 
+use super::last_sign::LastSign;
 use super::rank::Inside;
 use super::routine::Routines;
 use super::sums::MpiSums;
@@ -149,6 +150,8 @@ pub struct MpiRank {
     pub sums: MpiSums,
     /// Worlds that it started, in the order of its calls
     pub started: Vec<StartedWorld>,
+    /// The last that is known of it; None if that is not told
+    pub last: Option<LastSign>,
 }
 
 /// What stood in the counters when the program asked for it.
@@ -233,6 +236,7 @@ impl MpiProfile {
                     missed: Vec::new(),
                     sums: subtotal.sums.clone(),
                     started: Vec::new(),
+                    last: None,
                 })
             })
             .collect();

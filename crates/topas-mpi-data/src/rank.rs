@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Partners,
     Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
@@ -9,6 +10,7 @@ use topas_mpi_profile::layout::{
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
 use super::identity;
+use super::last_sign::LastSign;
 use super::now::NowPeer;
 use super::partners::PathPartner;
 use super::paths::RankPaths;
@@ -31,6 +33,8 @@ pub struct Inside {
     pub routine: RoutineNumber,
     /// The rank it names, or its root; None of routines that name none
     pub peer: Option<NowPeer>,
+    /// Number of its call path in its rank; None if it is not known
+    pub path: Option<u32>,
     /// For how long, in ns: until now, or until the last sign of life of a rank that is gone; None
     /// if there was none after the call began, or measuring is paused
     pub time: Option<u64>,
@@ -103,16 +107,26 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         busiest: 0,
     };
     let mut last = header.latest.ticks.max(header.initialized.ticks).max(header.began.ticks);
+    let mut last_call = NowLine { since: header.began.ticks, ..NowLine::default() };
     spool.blocks(|block| {
         last = last.max(block.now.since);
+        if block.now.since > last_call.since {
+            last_call = block.now;
+        }
         Ok(())
     })?;
     let until = now.unwrap_or(0).max(last);
+    let mut last_path = None;
     let mut unended: Vec<Inside> = Vec::new();
     spool.blocks(|mut block| {
         let function =
             (block.now.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
         let mut in_call = 0;
+        let of = spool.paths(&block)?;
+        let path = of.as_ref().and_then(|of| spool_paths::now(&of.table, &block.now));
+        if block.now == last_call {
+            last_path = path;
+        }
         if let Some(function) = function {
             let ticks = counts.then(|| until.saturating_sub(block.now.since));
             // Without a later sign of life nobody knows for how long.
@@ -124,12 +138,13 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             let inside = Inside {
                 routine: RoutineNumber(function as u16),
                 peer: NowPeer::of(function, &block.now, header.comm_world),
+                path: path.map(|(number, _)| number),
                 time: ticks.map(|ticks| tick.nanoseconds(ticks)),
             };
             threads.inside.push(inside);
             unended.extend((!running).then_some(inside));
         }
-        if let Some(mut of) = spool.paths(&block)? {
+        if let Some(mut of) = of {
             spool_paths::goes_on(&mut of.table, in_call);
             spool_paths::add(threads.paths.get_or_insert_default(), &of, &tick);
             threads.tables.push(of);
@@ -171,6 +186,10 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         paths.partners = PathPartner::of_table(table, &tick);
     }
     shown.waits.blamed = waits::blamed(&blamed, &tick);
+    let realtime = |ticks: u64| {
+        let since = tick.nanoseconds(ticks.saturating_sub(header.began.ticks));
+        header.began.realtime.saturating_add(since)
+    };
     let rank = MpiRank {
         rank: header.rank,
         pid: Some(header.pid),
@@ -179,11 +198,22 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         missed: identity::missed(header, sums.flags),
         sums: shown,
         started: StartedWorld::of(header, &tick),
+        last: Some(LastSign {
+            began: header.began.realtime,
+            last_call: realtime(last_call.since),
+            quiet: (running && counts)
+                .then(|| tick.nanoseconds(until.saturating_sub(last_call.since))),
+            routine: (last_call.inside as usize)
+                .checked_sub(1)
+                .filter(|number| *number < FUNCTIONS)
+                .map(|number| RoutineNumber(number as u16))
+                .or(last_path.and_then(|(_, routine)| routine)),
+            path: last_path.map(|(number, _)| number),
+            died: if running { None } else { death(header) }
+                .and_then(|at| u64::try_from(at / 1_000_000_000).ok()),
+        }),
     };
-    let ended = header
-        .began
-        .realtime
-        .saturating_add(tick.nanoseconds(end.saturating_sub(header.began.ticks)));
+    let ended = realtime(end);
     let paths = tables;
     Ok(SpoolRank {
         rank,

@@ -7,9 +7,12 @@ use topas_format::escape::Name;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanoseconds, whole};
 
+use super::last_sign::LastSign;
+use super::now::NowPeer;
 use super::partners::PathPartner;
 use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule};
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
+use super::rank::Inside;
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 use super::sums::{
     Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums,
@@ -28,6 +31,9 @@ pub(super) struct MpiRecord {
     pub(super) pid: Option<u32>,
     pub(super) sums: MpiSums,
     pub(super) started: Vec<StartedWorld>,
+    /// Calls in which its threads were when it ended
+    pub(super) inside: Vec<Inside>,
+    pub(super) last: Option<LastSign>,
     /// Lines of it that are missing
     pub(super) lost: u32,
 }
@@ -163,6 +169,7 @@ fn is_believable(token: &Token<'_>) -> bool {
         }
         Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
         Token::Spawned(_) | Token::Started(_) => true,
+        Token::OpenCall(_) | Token::LastSign(_) => true,
         Token::Waits { waits, .. } => {
             waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
@@ -222,6 +229,8 @@ impl MpiRecord {
             pid: None,
             sums: MpiSums::default(),
             started: Vec::new(),
+            inside: Vec::new(),
+            last: None,
             lost: 0,
         }
     }
@@ -287,6 +296,16 @@ impl MpiRecord {
                 routine.unended += calls;
                 routine.unended_time += nanoseconds;
             }
+            Token::OpenCall(told) => {
+                let name = String::from_utf8_lossy(told.routine);
+                self.inside.extend(routines.number(&name).map(|routine| Inside {
+                    routine,
+                    peer: told.peer.map(|(rank, of_world)| NowPeer { rank, of_world }),
+                    path: (told.path > 0).then_some(told.path),
+                    time: told.nanoseconds,
+                }));
+            }
+            Token::LastSign(told) => self.last = Some(LastSign::of_token(&told, routines)),
             Token::Communicator { name, kind, size, calls, nanoseconds, traffic: moved } => {
                 let name = string(name);
                 sums.add_communicator(&Communicator {

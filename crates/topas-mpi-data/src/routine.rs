@@ -86,6 +86,13 @@ impl RoutineNumber {
         })
     }
 
+    /// Whether all ranks of a communicator call it together, and calls wait for these.
+    pub fn is_of_all_ranks(self) -> bool {
+        self.function().is_some_and(|function| {
+            matches!(function.class, FunctionClass::Collective(CallProgress::Blocking))
+        })
+    }
+
     /// The row of the table; None of a routine it does not have.
     pub fn function(self) -> Option<&'static Function> {
         table().get(usize::from(self.0)).copied()

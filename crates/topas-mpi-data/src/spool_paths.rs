@@ -1,5 +1,6 @@
 //! Call paths as the mapped file of a rank has them.
 
+use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     FUNCTIONS, OFFSET_BITS, PATH_FRAMES, PATH_MODULES, PATHS, PathTable,
 };
@@ -15,6 +16,15 @@ pub(super) fn goes_on(table: &mut PathTable, inside: u64) {
     if let Some(path) = place.and_then(|place| table.path.get_mut(place)) {
         path.ticks = path.ticks.saturating_add(inside);
     }
+}
+
+/// The path by which the latest call of a thread came: its number in the rank and its routine; None if it is not
+/// known.
+pub(super) fn now(table: &PathTable, line: &NowLine) -> Option<(u32, Option<RoutineNumber>)> {
+    let path = table.path.get(line.path as usize).filter(|path| line.path > 0 && path.calls > 0)?;
+    let routine = path.function.checked_sub(1).filter(|n| usize::from(*n) < FUNCTIONS);
+    let number = (table.number as usize * PATHS + line.path as usize).try_into().ok()?;
+    Some((number, routine.map(RoutineNumber)))
 }
 
 /// Adds the paths of a thread.

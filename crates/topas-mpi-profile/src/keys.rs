@@ -65,6 +65,9 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("h", Kept),
     ("p", Kept),
     ("u", Kept),
+    ("n", Kept),
+    // The moments of a process lead to the entries of a process accounting.
+    ("z", LeftOut),
     // Files and places of a user's own code.
     ("m", LeftOut),
     ("k", LeftOut),

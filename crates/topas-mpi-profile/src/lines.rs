@@ -16,9 +16,11 @@ use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language, ob
 use crate::routine::{Applies, SizeClass, applies, columns, name};
 use crate::sums::{RoutineSums, Sums, TickLength, WaitedSums};
 
+mod ends;
 mod paths;
 mod worlds;
 
+pub use ends::{LastMoment, OpenCall};
 pub use paths::PATH_END_LETTERS;
 use paths::hex;
 pub use worlds::SpawnedWorld;

@@ -10,9 +10,11 @@ use crate::lines::{Amount, Of, SpawnedWorld, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
 use crate::sums::{WaitSums, WaitedSums};
 
+mod ends;
 mod paths;
 mod worlds;
 
+pub use ends::{LastSignToken, OpenCallToken};
 pub use paths::{PartnerToken, PathToken};
 pub use worlds::StartedWorldToken;
 use worlds::hex;
@@ -163,6 +165,10 @@ pub enum Token<'a> {
         /// Nanoseconds in them, which the function has, too
         nanoseconds: u128,
     },
+    /// `n=`
+    OpenCall(OpenCallToken<'a>),
+    /// `z=`
+    LastSign(LastSignToken<'a>),
     /// `c=`; those of one kind, name and size add up
     Communicator {
         /// Name
@@ -374,6 +380,8 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             calls: whole(fields.next()?)?,
             nanoseconds: nanoseconds(fields.next()?)?,
         },
+        b"n" => Token::OpenCall(OpenCallToken::read(&mut fields)?),
+        b"z" => Token::LastSign(LastSignToken::read(&mut fields)?),
         b"c" => Token::Communicator {
             name: Name::from_token(fields.next()?),
             size: match fields.next()? {

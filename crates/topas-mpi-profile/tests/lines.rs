@@ -10,7 +10,9 @@ use topas_mpi_profile::layout::{
     PathModule, PathTable, Peer, ROW_MISSED, WORLD_STARTS, WaitPeer, WaitTicks, WorldStart, Worlds,
     flag,
 };
-use topas_mpi_profile::lines::{End, Facts, Head, Of, SpawnedWorld, amounts, record};
+use topas_mpi_profile::lines::{
+    End, Facts, Head, LastMoment, Of, OpenCall, SpawnedWorld, amounts, record,
+};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
 use topas_mpi_profile::routine::{SizeClass, by_number, name as routine_name};
 use topas_mpi_profile::sums::{RoutineSums, Sums, WaitSums, WaitedSums};
@@ -264,6 +266,16 @@ fn every_key_that_is_written_has_its_export() {
         &Default::default(),
         &topas_mpi_profile::layout::Moment { ticks: 2, monotonic: 1, realtime: 0 },
     );
+    let call = OpenCall { function: 3, nanoseconds: None, path: 0, peer: None };
+    let open_calls = [
+        call,
+        OpenCall { nanoseconds: Some(1_500_000_000), path: 7, peer: Some((-2, false)), ..call },
+        OpenCall { peer: Some((i32::MAX, true)), ..call },
+    ];
+    let moments = [
+        LastMoment { began: 1, last_call: 2_000_000_001, died: None, function: None, path: 0 },
+        LastMoment { began: 5, last_call: 6, died: Some(9), function: Some(3), path: 4 },
+    ];
     // A name that is too long makes the line say `cut=1`.
     let head = Head { subtotal: 1, ..head(&[b'u'; 2000], b"heat", Of::Rank) };
     let mut text = Vec::new();
@@ -282,6 +294,8 @@ fn every_key_that_is_written_has_its_export() {
             lines.communicator(b"World", object_kind::COMM, 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);
+            open_calls.iter().for_each(|call| lines.open_call(call));
+            moments.iter().for_each(|moment| lines.last_moment(moment));
             lines.started(&worlds, &Default::default(), &tick);
         },
         &mut |line| text.extend_from_slice(line),
@@ -290,6 +304,22 @@ fn every_key_that_is_written_has_its_export() {
     let back: Vec<Token<'_>> =
         lines.flat_map(|line| Line::parse(line).unwrap().tokens().map(Result::unwrap)).collect();
     assert!(back.contains(&Token::Spawned(world)));
+    let called = back.iter().filter_map(|token| match token {
+        Token::OpenCall(told) => Some((told.routine, told.nanoseconds, told.path, told.peer)),
+        _ => None,
+    });
+    let written = open_calls.map(|call| (routine_name(3), call.nanoseconds, call.path, call.peer));
+    assert_eq!(called.collect::<Vec<_>>(), written);
+    let last = back.iter().filter_map(|token| match token {
+        Token::LastSign(told) => {
+            Some((told.began, told.last_call, told.died, told.routine, told.path))
+        }
+        _ => None,
+    });
+    assert_eq!(last.collect::<Vec<_>>(), [
+        (1, 2_000_000_001, None, &b""[..], 0),
+        (5, 6, Some(9), routine_name(3), 4)
+    ]);
     let function = back.iter().find_map(|token| match token {
         Token::Module { number: 4, id: b"pab", file, function: Some(name) } => Some((file, name)),
         _ => None,

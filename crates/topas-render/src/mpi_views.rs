@@ -25,6 +25,7 @@ mod paths;
 mod peers;
 mod routines;
 mod sizes;
+mod standing;
 mod switches;
 mod waiting;
 mod waits;
@@ -38,6 +39,7 @@ use body::ViewBody;
 pub use compare::{compare_csv, compare_json, compare_text};
 pub use culprit::where_waited;
 pub(crate) use culprit::{measured, sentence};
+pub use heading::shared_processors;
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
@@ -47,6 +49,9 @@ pub use peers::Direction;
 pub use routines::{RoutineTime, ShownRoutines};
 pub(crate) use routines::{
     UNCALIBRATED, language_words, mpi_share_words, overhead_words, seconds_and_hours,
+};
+pub use standing::{
+    CallPlaces, call_places, call_words, lost_words, standing_words, standstill_words,
 };
 pub use worlds::{WorldViews, started_by, worlds_in_words};
 
@@ -176,12 +181,13 @@ impl Views<'_> {
         }
     }
 
-    /// Heading, notes and views, one blank line between them. A sentence that names the rank for which
-    /// the others wait stands above the notes.
+    /// Heading, notes and views, one blank line between them. What names the ranks that stand still or were lost,
+    /// and the rank for which the others wait, stands above the notes.
     pub fn text_with_heading(&self, views: &[View]) -> String {
         let (first, others) = views.split_at(1.min(views.len()));
         let names_a_rank = |view: &&View| {
-            matches!(view, View::Overview | View::Waits) && waits::are_measured(self.profile)
+            matches!(view, View::Overview | View::Waits)
+                && (waits::are_measured(self.profile) || standing::is_told(self.profile))
         };
         let mut parts = vec![self.heading()];
         let mut body = first.first().map(|view| self.body(*view)).unwrap_or_default();

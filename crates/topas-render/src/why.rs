@@ -35,8 +35,43 @@ pub struct SearchedRun {
     pub has_log: bool,
     /// What started the world of the run, if ranks of another world did: a sentence
     pub origin: Option<String>,
+    /// What is to be said before all findings; None of a run that went to its end
+    pub standing: Option<StandingRun>,
     /// Worlds that its ranks started, and those that they started, in the order of the calls
     pub worlds: Vec<SearchedWorld>,
+}
+
+/// A run that goes on, or of which ranks were lost.
+#[derive(Clone, Debug, Default)]
+pub struct StandingRun {
+    /// It runs: figures are of until now
+    pub runs: bool,
+    /// Some rank goes on. If none does, nothing is told of what costs time
+    pub goes_on: bool,
+    /// In which calls ranks have been for long, and which were lost: sentences
+    pub words: Option<String>,
+    /// That ranks share processors: a sentence
+    pub shares_processors: Option<String>,
+}
+
+impl StandingRun {
+    /// In paragraphs.
+    fn text(&self, columns: usize) -> String {
+        let mut said: Vec<&str> = Vec::new();
+        if self.runs {
+            said.push("The program still runs: figures are of until now.");
+        }
+        said.extend(self.words.as_deref());
+        said.extend(self.shares_processors.as_deref());
+        if !self.goes_on {
+            said.push("What costs time is not searched for while no call ends.");
+        }
+        said.iter().map(|one| paragraph(one, columns) + "\n").collect()
+    }
+
+    fn value(&self) -> Value {
+        object!({ "running": self.runs, "goes_on": self.goes_on, "sentence": self.words })
+    }
 }
 
 /// A world of spawned processes.
@@ -124,6 +159,7 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         out += &paragraph(origin, columns);
         out.push('\n');
     }
+    out.extend(run.standing.as_ref().map(|standing| standing.text(columns)));
     for (number, finding) in (1..).zip(&search.findings) {
         let line = format!("{number}. {}", title(finding));
         out += &(hanging(&line, columns, INDENT).trim_end().to_owned() + "\n");
@@ -229,6 +265,7 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
         "schema": SCHEMA,
         "launch": { "id": name(&run.id), "exe": name(&run.exe), "pes": run.pes, "wall_s": run.wall },
         "read": { "pes": run.has_pes, "mpi": run.has_profile, "log": run.has_log },
+        "standing": run.standing.as_ref().map(StandingRun::value),
         "findings": search.findings.iter().map(json).collect::<Vec<_>>(),
         "unsure": search.unsure.iter().map(json).collect::<Vec<_>>(),
         "beside": search.beside.iter().map(json).collect::<Vec<_>>(),

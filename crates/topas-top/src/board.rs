@@ -4,14 +4,13 @@ use std::collections::HashMap;
 
 use topas_findings::BottleneckSearch;
 use topas_format::shown::Shown;
-use topas_mpi_data::{MessageClass, MpiProfile, MpiRank, MpiSums, NowPeer};
-use topas_render::mpi_views::worlds_in_words;
+use topas_mpi_data::{
+    Inside, LostRanks, MessageClass, MpiProfile, MpiRank, MpiSums, SHORTEST_STANDSTILL, Standstill,
+};
+use topas_render::mpi_views::{CallPlaces, call_words, standing_words, worlds_in_words};
 
 use crate::args::{TopArgs, TopOrder, TopView};
 use crate::watch::RankHistory;
-
-/// A call of so many ns is long: the rank may hang.
-const LONG: u64 = 1_000_000_000;
 
 /// A launch at one moment.
 pub struct Board {
@@ -21,6 +20,8 @@ pub struct Board {
     pub launches: usize,
     /// What costs time so far
     pub search: BottleneckSearch,
+    /// Where long calls were made
+    places: CallPlaces,
     histories: HashMap<u32, RankHistory>,
 }
 
@@ -30,10 +31,11 @@ pub struct TimeShares {
     /// Outside MPI
     pub outside: f64,
     /// Inside: where waits were told apart, waiting for late senders and receivers, waiting in
-    /// collectives, and the rest; else in point-to-point calls, in collectives, in all other calls
-    pub inside: [f64; 3],
+    /// collectives, in a long call that goes on, and the rest; else in point-to-point calls, in collectives, in
+    /// all other calls, and nothing
+    pub inside: [f64; 4],
     /// Letters of these in a bar
-    pub letters: [char; 3],
+    pub letters: [char; 4],
 }
 
 /// A row of the board: cells by column, and what it is sorted by.
@@ -57,7 +59,10 @@ pub struct TopRow {
 pub fn columns(view: TopView, waits: bool) -> &'static [&'static str] {
     match view {
         TopView::Ranks if waits => {
-            &["rank", "host", "MPI %", "late %", "coll %", "other %", "calls", "sent B", "now"]
+            &[
+                "rank", "host", "MPI %", "late %", "coll %", "open %", "other %", "calls", "sent B",
+                "now",
+            ]
         }
         TopView::Ranks => {
             &["rank", "host", "MPI %", "p2p %", "coll %", "other %", "calls", "sent B", "now"]
@@ -80,15 +85,18 @@ fn waited(sums: &MpiSums) -> [u128; 2] {
     [all.late.nanoseconds + all.late_receiver.nanoseconds, all.collective.nanoseconds]
 }
 
-fn shares(sums: &MpiSums) -> TimeShares {
+/// `open`: ns in a long call that goes on.
+fn shares(sums: &MpiSums, open: u64) -> TimeShares {
     let outside = ratio(sums.outside(), sums.wall);
     if sums.waits.measured {
         let [late, collective] = waited(sums);
-        let other = sums.mpi.saturating_sub(late + collective);
-        let inside = [late, collective, other].map(|part| ratio(part, sums.wall));
-        return TimeShares { outside, inside, letters: ['l', 'c', '.'] };
+        // Why a call waits that has not ended is told when it ends.
+        let open = u128::from(open).min(sums.mpi.saturating_sub(late + collective));
+        let other = sums.mpi.saturating_sub(late + collective + open);
+        let inside = [late, collective, open, other].map(|part| ratio(part, sums.wall));
+        return TimeShares { outside, inside, letters: ['l', 'c', 'o', '.'] };
     }
-    let mut by_class = [0u128; 3];
+    let mut by_class = [0u128; 4];
     for routine in &sums.routines {
         let place = match MessageClass::of(routine.number) {
             Some(MessageClass::PointToPoint) => 0,
@@ -98,7 +106,7 @@ fn shares(sums: &MpiSums) -> TimeShares {
         by_class[place] += routine.time;
     }
     let inside = by_class.map(|part| ratio(part, sums.wall));
-    TimeShares { outside, inside, letters: ['p', 'c', '.'] }
+    TimeShares { outside, inside, letters: ['p', 'c', '.', ' '] }
 }
 
 /// A name of which nothing acts on a terminal.
@@ -129,8 +137,9 @@ impl Board {
         histories: HashMap<u32, RankHistory>,
         launches: usize,
         search: BottleneckSearch,
+        places: CallPlaces,
     ) -> Board {
-        Board { profile, launches, search, histories }
+        Board { profile, launches, search, places, histories }
     }
 
     /// Which program, and how much of its time is MPI.
@@ -163,73 +172,21 @@ impl Board {
         self.profile.ranks.iter().any(|rank| rank.sums.waits.measured)
     }
 
-    /// The call that a rank has been in for longest, of its threads, and for how many ns.
-    fn inside(&self, rank: u32) -> Option<(String, u64)> {
+    /// The call that a rank has been in for longest, of its threads.
+    fn inside(&self, rank: u32) -> Option<&Inside> {
         let of_rank = self.profile.inside.iter().filter(|(of, _)| *of == rank);
-        let longest = of_rank.max_by_key(|(_, inside)| inside.time.unwrap_or(0))?;
-        let inside = &longest.1;
-        let routine = name(self.profile.routines.name(inside.routine).as_bytes());
-        let peer = match inside.peer {
-            Some(NowPeer { rank, .. }) if rank < 0 => " (any rank)".to_owned(),
-            Some(NowPeer { rank, of_world: true }) => format!(" with {rank}"),
-            Some(NowPeer { rank, of_world: false }) => format!(" with {rank} of its communicator"),
-            None => String::new(),
-        };
-        Some((format!("MPI_{routine}{peer}"), inside.time.unwrap_or(0)))
+        of_rank.max_by_key(|(_, inside)| inside.time.unwrap_or(0)).map(|(_, inside)| inside)
     }
 
-    /// What every rank does, if all have done the same for long: the program may hang. None if some rank
-    /// goes on.
-    pub fn standstill(&self) -> Option<String> {
-        let mut groups: Vec<(String, Vec<u32>, u64)> = Vec::new();
-        let mut shortest = u64::MAX;
-        for rank in &self.profile.ranks {
-            let (what, time) = match self.inside(rank.rank) {
-                Some(call) => call,
-                None => ("outside MPI".to_owned(), u64::MAX),
-            };
-            shortest = shortest.min(time);
-            match groups.iter_mut().find(|(of, ..)| *of == what) {
-                Some((_, ranks, longest)) => {
-                    ranks.push(rank.rank);
-                    *longest = (*longest).max(time);
-                }
-                None => groups.push((what, vec![rank.rank], time)),
-            }
-        }
-        let stuck = groups.iter().filter(|(what, ..)| what != "outside MPI");
-        let waits = stuck.clone().any(|(.., time)| *time >= LONG);
-        if !waits || shortest < LONG {
-            return None;
-        }
-        let say = |(what, ranks, time): &(String, Vec<u32>, u64)| {
-            let ranks = match ranks.as_slice() {
-                [one] => format!("rank {one}"),
-                many if many.len() <= 8 => {
-                    let words: Vec<String> = many.iter().map(u32::to_string).collect();
-                    format!("ranks {}", words.join(", "))
-                }
-                many => format!("{} ranks", many.len()),
-            };
-            match time {
-                &u64::MAX => format!("{ranks} outside MPI"),
-                time => format!("{ranks} in {what} for {} s", seconds((*time).into())),
-            }
-        };
-        let words: Vec<String> = groups.iter().map(say).collect();
-        Some(format!(
-            "No call has ended for {} s: {}.",
-            seconds(
-                groups
-                    .iter()
-                    .map(|(.., time)| *time)
-                    .filter(|time| *time != u64::MAX)
-                    .min()
-                    .unwrap_or(0)
-                    .into(),
-            ),
-            words.join("; ")
-        ))
+    /// Which ranks have been in which calls for long, whether the program may hang, and which ranks were lost; None if
+    /// all go on.
+    pub fn standing(&self) -> Option<String> {
+        standing_words(&self.profile, &self.places)
+    }
+
+    /// Whether no rank goes on, or one was lost.
+    pub fn is_stuck(&self) -> bool {
+        is_stuck(&self.profile)
     }
 
     /// Rows of a view in the wanted order, those that the filter leaves.
@@ -258,29 +215,32 @@ impl Board {
 
     fn rank(&self, rank: &MpiRank) -> TopRow {
         let sums = &rank.sums;
-        let shares = shares(sums);
+        let inside = self.inside(rank.rank);
+        let now = inside.and_then(|inside| inside.time).unwrap_or(0);
+        let is_long = now >= SHORTEST_STANDSTILL;
+        let open = if is_long { now } else { 0 };
+        let shares = shares(sums, open);
         let history = self.histories.get(&rank.rank).map(|history| history.shares.clone());
         let history = history.unwrap_or_default();
-        let (what, now) = match self.inside(rank.rank) {
-            Some((routine, time)) if time >= LONG => {
-                (format!("{routine} for {} s !!", seconds(time.into())), time)
-            }
-            Some(call) => call,
-            None => ("outside MPI".to_owned(), 0),
-        };
+        let what = inside.map_or_else(
+            || "outside MPI".to_owned(),
+            |inside| {
+                let mut what = call_words(&self.profile, inside.routine, inside.peer);
+                if is_long {
+                    what += &format!(" for {} s !!", seconds(now.into()));
+                    let place = inside.path.and_then(|path| self.places.get(&(rank.rank, path)));
+                    what.extend(place.map(|place| format!(" at {place}")));
+                }
+                what
+            },
+        );
         let sent = sums.sent().counted().map_or_else(|| "-".to_owned(), short);
-        let cells = vec![
-            rank.rank.to_string(),
-            name(&rank.host),
-            percent(history.last().copied().unwrap_or_else(|| ratio(sums.mpi, sums.wall))),
-            percent(shares.inside[0]),
-            percent(shares.inside[1]),
-            percent(shares.inside[2]),
-            short(sums.calls()),
-            sent,
-            what,
-        ];
-        let waited = waited(sums).iter().sum();
+        let mpi = history.last().copied().unwrap_or_else(|| ratio(sums.mpi, sums.wall));
+        let parts = if self.tells_waits() { 4 } else { 3 };
+        let mut cells = vec![rank.rank.to_string(), name(&rank.host), percent(mpi)];
+        cells.extend(shares.inside.iter().take(parts).map(|share| percent(*share)));
+        cells.extend([short(sums.calls()), sent, what]);
+        let waited = waited(sums).iter().sum::<u128>() + u128::from(open);
         TopRow { cells, shares: Some(shares), history, mpi: sums.mpi, waited, now }
     }
 
@@ -358,6 +318,12 @@ impl Board {
     }
 }
 
+/// Whether no rank of a launch goes on, or one was lost.
+pub fn is_stuck(profile: &MpiProfile) -> bool {
+    Standstill::of(profile).is_some_and(|standstill| standstill.since.is_some())
+        || LostRanks::of(profile).is_some()
+}
+
 /// What an empty view lacks.
 pub fn why_empty(view: TopView) -> &'static str {
     match view {
@@ -371,7 +337,7 @@ pub fn why_empty(view: TopView) -> &'static str {
 pub mod tests {
     use super::*;
     use topas_format::civil::{Date, Time};
-    use topas_mpi_data::{Inside, MpiRecordFacts, Origin, Routines};
+    use topas_mpi_data::{LastSign, MpiRecordFacts, NowPeer, Origin, Routines};
 
     /// Arguments that show a view.
     pub fn args(view: TopView) -> TopArgs {
@@ -412,9 +378,10 @@ pub mod tests {
             total.add(&sums);
             let host = (*b"n1").into();
             let (missed, started) = Default::default();
-            ranks.push(MpiRank { rank, pid: None, host, ending: None, missed, sums, started });
+            let last = Some(LastSign { quiet: Some(now * 1_000_000_000), ..LastSign::default() });
+            ranks.push(MpiRank { rank, pid: None, host, ending: None, missed, sums, started, last });
             let peer = (rank == 0).then_some(NowPeer { rank: 1, of_world: true });
-            inside.push((rank, Inside { routine: number, peer, time: Some(now * 1_000_000_000) }));
+            inside.push((rank, Inside { routine: number, peer, path: (rank == 0).then_some(7), time: Some(now * 1_000_000_000) }));
         }
         let date = Date { year: 2026, month: 1, day: 1 };
         let at = MpiRecordFacts::at(date, Time { hour: 0, minute: 0, second: 0 });
@@ -430,7 +397,9 @@ pub mod tests {
             inside,
         };
         let history = RankHistory { shares: vec![0.0, 0.5, 1.0, 0.4], ..RankHistory::default() };
-        Board::new(profile, HashMap::from([(0, history)]), 1, BottleneckSearch::default())
+        let places = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);
+        let histories = HashMap::from([(0, history)]);
+        Board::new(profile, histories, 1, BottleneckSearch::default(), places)
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn run(args: &TopArgs) -> u8 {
     let env = Environment::of_process();
     let mut watch = Watch::new(args, &env);
     if args.reader {
-        return read(args, &watch);
+        return read(args, &mut watch);
     }
     if let Err(code) = watch.start_readers(args) {
         return code;
@@ -72,14 +72,15 @@ fn run(args: &TopArgs) -> u8 {
 }
 
 /// For `topas-top` on another node: prints sums again and again until nobody reads them.
-fn read(args: &TopArgs, watch: &Watch) -> u8 {
+fn read(args: &TopArgs, watch: &mut Watch) -> u8 {
     loop {
         let profiles = match watch.here() {
             Ok(profiles) => profiles,
             Err(code) => return code,
         };
         let mut out = Vec::new();
-        for line in profiles.iter().flat_map(lines_of).chain([ReaderLine::End]) {
+        let lines = |profile| lines_of(profile, &watch.places(profile)).collect::<Vec<_>>();
+        for line in profiles.iter().flat_map(lines).chain([ReaderLine::End]) {
             out.extend(line.text().into_bytes());
             out.push(b'\n');
         }

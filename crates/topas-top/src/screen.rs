@@ -162,9 +162,9 @@ pub fn draw(frame: &mut Frame<'_>, board: Option<&Board>, args: &TopArgs, state:
         None => frame.render_widget(Paragraph::new("The program has ended."), head),
         Some(board) => {
             frame.render_widget(Paragraph::new(board.title()).style(bold), head);
-            if let Some(standstill) = board.standstill() {
+            if let Some(standing) = board.standing().filter(|_| board.is_stuck()) {
                 let red = bold.fg(Color::Red);
-                frame.render_widget(Paragraph::new(standstill).style(red), warning);
+                frame.render_widget(Paragraph::new(standing).style(red), warning);
             } else if let Some(first) = board.search.findings.first() {
                 frame.render_widget(Paragraph::new(title(first)), warning);
             }
@@ -208,7 +208,8 @@ fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView, waits: bool)
         header.push("history of MPI %");
         widths.insert(2, Constraint::Length(BAR as u16));
         let now = widths.len() - 1;
-        widths[now] = Constraint::Length(30);
+        widths[3..now - 2].fill(Constraint::Length(7));
+        widths[now] = Constraint::Length(40);
         widths.push(Constraint::Min(10));
     }
     let rows = rows.map(move |row| {
@@ -225,15 +226,16 @@ fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView, waits: bool)
 }
 
 /// Shares as a bar: outside MPI `#`; waiting for late senders and receivers `l`, waiting in
-/// collectives `c`, the rest `.`; without waits point-to-point `p`, collectives `c`, other calls `.`.
+/// collectives `c`, long calls that go on `o`, the rest `.`; without waits point-to-point `p`, collectives `c`, other calls `.`.
 /// Letters tell what colours tell.
 fn bar(shares: &TimeShares) -> Line<'static> {
-    let [first, second, rest] = shares.inside;
-    let [one, two, other] = shares.letters;
+    let [first, second, third, rest] = shares.inside;
+    let [one, two, three, other] = shares.letters;
     let parts = [
         (shares.outside, '#', Color::Green),
         (first, one, Color::Yellow),
         (second, two, Color::Magenta),
+        (third, three, if three == 'o' { Color::Red } else { Color::Blue }),
         (rest, other, Color::Blue),
     ];
     let mut done = 0.0;
@@ -277,12 +279,12 @@ mod tests {
     fn the_screen_shows_bars_calls_and_what_stands_still() {
         let shown = lines(&args(TopView::Ranks), &ScreenState::default());
         assert_eq!(shown[0], "heat  2 of 2 ranks here  10 s  MPI 60% of 20 s of wall clock time");
-        let all = "No call has ended for 2.00 s: rank 0 in MPI_Recv with 1 for 3.00 s; \
-                   rank 1 in MPI_Barrier for 2.00 s.";
-        assert_eq!(shown[1], all);
+        let all = "No call has ended for 2.000 s: rank 0 in MPI_Recv from 1 at solve (heat.c:12) \
+                   for 3.000 s; rank 1 in MPI_Barrier for 2.000 s. Each ";
+        assert!(shown[1].starts_with(all.trim_end()), "{}", shown[1]);
         assert!(shown[2].starts_with("rank   host      outside MPI  MPI %"), "{}", shown[2]);
         assert!(shown[3].starts_with("0      n1        ####pppppppp 40%"), "{}", shown[3]);
-        assert!(shown[3].contains("MPI_Recv with 1 for 3.00 s !!"), "{}", shown[3]);
+        assert!(shown[3].contains("MPI_Recv from 1 for 3.00 s !! at solve"), "{}", shown[3]);
         assert!(shown[3].contains("▁▅█▄"), "{}", shown[3]);
         assert!(shown[4].contains("######cccccc"), "{}", shown[4]);
         assert!(

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use topas_mpi_data::{
-    Inside, MpiProfile, MpiRank, MpiRecordFacts, MpiSums, NowPeer, Origin, RoutineAmount,
+    Inside, LastSign, MpiProfile, MpiRank, MpiRecordFacts, MpiSums, NowPeer, Origin, RoutineAmount,
     RoutineWaits, Routines, WaitSums,
 };
+use topas_render::mpi_views::CallPlaces;
 
 /// A line of a reader.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct RankLine {
     waits: bool,
     routines: Vec<RoutineLine>,
     now: Vec<NowLine>,
+    /// For how long no thread has begun a call
+    quiet: Option<u64>,
 }
 
 /// A routine: its name, calls, time, bytes sent and received, and times of waiting for late senders,
@@ -42,10 +45,10 @@ pub struct RankLine {
 #[derive(Clone, Debug)]
 struct RoutineLine(String, u64, u64, Option<u64>, Option<u64>, [u64; 3]);
 
-/// A call that a thread is in: routine, the rank that it names and whether that is of the world, and
-/// for how long.
+/// A call that a thread is in: routine, the rank that it names and whether that is of the world, for how
+/// long, the number of its call path, and where that is in the source.
 #[derive(Clone, Debug)]
-struct NowLine(String, Option<(i32, bool)>, Option<u64>);
+struct NowLine(String, Option<(i32, bool)>, Option<u64>, Option<u32>, Option<String>);
 
 impl ReaderLine {
     /// As it is printed.
@@ -54,7 +57,7 @@ impl ReaderLine {
         let routine = |RoutineLine(name, calls, time, sent, received, waits): &RoutineLine| {
             json!([name, calls, time, sent, received, waits])
         };
-        let now = |NowLine(name, peer, time): &NowLine| json!([name, peer, time]);
+        let now = |NowLine(name, peer, time, path, place): &NowLine| json!([name, peer, time, path, place]);
         json!({
             "id": line.id,
             "exe": line.exe,
@@ -70,6 +73,7 @@ impl ReaderLine {
             "waits": line.waits,
             "routines": line.routines.iter().map(routine).collect::<Vec<_>>(),
             "now": line.now.iter().map(now).collect::<Vec<_>>(),
+            "quiet": line.quiet,
         })
         .to_string()
     }
@@ -99,6 +103,7 @@ impl ReaderLine {
             waits: value.get("waits")?.as_bool()?,
             routines: list("routines")?.iter().map(read_routine).collect::<Option<_>>()?,
             now: list("now")?.iter().map(read_now).collect::<Option<_>>()?,
+            quiet: number("quiet"),
         })))
     }
 }
@@ -120,7 +125,9 @@ fn read_now(value: &Value) -> Option<NowLine> {
     let peer = value.get(1)?;
     let rank = peer.get(0).and_then(Value::as_i64).and_then(|rank| i32::try_from(rank).ok());
     let peer = rank.zip(peer.get(1).and_then(Value::as_bool));
-    Some(NowLine(value.get(0)?.as_str()?.to_owned(), peer, value.get(2)?.as_u64()))
+    let path = value.get(3).and_then(Value::as_u64).and_then(|path| u32::try_from(path).ok());
+    let place = value.get(4).and_then(Value::as_str).map(str::to_owned);
+    Some(NowLine(value.get(0)?.as_str()?.to_owned(), peer, value.get(2)?.as_u64(), path, place))
 }
 
 fn narrow(n: u128) -> u64 {
@@ -131,8 +138,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The lines of the ranks of a launch.
-pub fn lines_of(profile: &MpiProfile) -> impl Iterator<Item = ReaderLine> {
+/// The lines of the ranks of a launch, with the places of their calls.
+pub fn lines_of(profile: &MpiProfile, places: &CallPlaces) -> impl Iterator<Item = ReaderLine> {
     profile.ranks.iter().map(move |rank| {
         let sums = &rank.sums;
         let name = |number| profile.routines.name(number).to_owned();
@@ -152,7 +159,8 @@ pub fn lines_of(profile: &MpiProfile) -> impl Iterator<Item = ReaderLine> {
         let own = profile.inside.iter().filter(|(of, _)| *of == rank.rank);
         let now = own.map(|(_, inside)| {
             let peer = inside.peer.map(|peer| (peer.rank, peer.of_world));
-            NowLine(name(inside.routine), peer, inside.time)
+            let place = inside.path.and_then(|path| places.get(&(rank.rank, path)).cloned());
+            NowLine(name(inside.routine), peer, inside.time, inside.path, place)
         });
         ReaderLine::Rank(Box::new(RankLine {
             id: text(&profile.facts.id),
@@ -169,8 +177,20 @@ pub fn lines_of(profile: &MpiProfile) -> impl Iterator<Item = ReaderLine> {
             waits: sums.waits.measured,
             routines: sums.routines.iter().map(routine).collect(),
             now: now.collect(),
+            quiet: rank.last.and_then(|last| last.quiet),
         }))
     })
+}
+
+/// Where the calls of a launch were made that lines tell.
+pub fn places(profile: &MpiProfile, lines: &[RankLine]) -> CallPlaces {
+    let is_of = |line: &&RankLine| {
+        line.id.as_bytes() == &*profile.facts.id && line.npes == profile.facts.npes
+    };
+    let calls = lines.iter().filter(is_of).flat_map(|line| {
+        line.now.iter().map(move |NowLine(.., path, place)| (line.rank, *path, place))
+    });
+    calls.filter_map(|(rank, path, place)| Some(((rank, path?), place.clone()?))).collect()
 }
 
 /// A profile for each launch that lines are of, `here` those that were read on this node.
@@ -250,13 +270,14 @@ fn add(profile: &mut MpiProfile, line: &RankLine) {
     }
     waits.sort_by_key(|of| of.number);
     sums.waits.routines = waits;
-    for NowLine(name, peer, time) in &line.now {
+    for NowLine(name, peer, time, path, _) in &line.now {
         let Some(routine) = profile.routines.number(name) else { continue };
         let peer = peer.map(|(rank, of_world)| NowPeer { rank, of_world });
-        profile.inside.push((line.rank, Inside { routine, peer, time: *time }));
+        profile.inside.push((line.rank, Inside { routine, peer, path: *path, time: *time }));
     }
     profile.total.add(&sums);
     profile.ranks.push(MpiRank {
+        last: line.quiet.map(|quiet| LastSign { quiet: Some(quiet), ..LastSign::default() }),
         started: Vec::new(),
         rank: line.rank,
         pid: None,
@@ -275,7 +296,8 @@ mod tests {
     #[test]
     fn what_a_reader_prints_comes_back() {
         let profile = board().profile;
-        let lines: Vec<String> = lines_of(&profile).map(|line| line.text()).collect();
+        let here = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);
+        let lines: Vec<String> = lines_of(&profile, &here).map(|line| line.text()).collect();
         assert_eq!(lines.len(), 2);
         let read = |text: &String| match ReaderLine::read(text.as_bytes()) {
             Some(ReaderLine::Rank(line)) => *line,
@@ -287,6 +309,13 @@ mod tests {
         let [launch] = back.as_slice() else { panic!("{} launches", back.len()) };
         assert_eq!((launch.ranks.len(), launch.total.ranks), (2, 2));
         assert_eq!(launch.inside, profile.inside);
+        let told: Vec<RankLine> = lines.iter().map(read).collect();
+        assert_eq!(places(launch, &told), here);
+        let quiet = |rank: &MpiRank| rank.last.and_then(|last| last.quiet);
+        assert_eq!(launch.ranks.iter().map(quiet).collect::<Vec<_>>(), [
+            Some(3_000_000_000),
+            Some(2_000_000_000)
+        ]);
         assert_eq!(launch.total.mpi, profile.total.mpi);
         // A rank that is told twice is one.
         let twice = launches(vec![profile], lines.iter().map(read));

@@ -10,8 +10,8 @@ use crate::board::{Board, columns, why_empty};
 pub fn as_text(board: &Board, args: &TopArgs) -> String {
     let mut out = board.title();
     out.push('\n');
-    if let Some(standstill) = board.standstill() {
-        out += &standstill;
+    if let Some(standing) = board.standing() {
+        out += &standing;
         out.push('\n');
     }
     out += &found(&board.search, PROSE_WIDTH);
@@ -29,7 +29,7 @@ pub fn as_text(board: &Board, args: &TopArgs) -> String {
         .collect();
     // The last column of ranks is words, as the first of all others is.
     let words = |column: usize| match args.view {
-        TopView::Ranks => column == 1 || column == 8,
+        TopView::Ranks => column == 1 || column + 1 == header.len(),
         TopView::Peers => false,
         TopView::Routines | TopView::Comms => column == 0,
     };

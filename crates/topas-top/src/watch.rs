@@ -1,14 +1,18 @@
 //! Readings of the mapped files, one after the other, and what lies between two of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
 use topas_findings::{BottleneckSearch, Rules, mpi_facts};
-use topas_mpi_data::{MpiProfile, Origin, own_uid, read_spool};
+use topas_mpi_data::{
+    LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool,
+};
+use topas_render::mpi_views::{CallPlaces, PathViews, call_places};
+use topas_symbols::Symbols;
 
 use crate::args::TopArgs;
-use crate::board::Board;
+use crate::board::{Board, is_stuck};
 use crate::hosts::Hosts;
 use crate::snapshot;
 use crate::{TOOL, exit};
@@ -36,6 +40,8 @@ pub struct Watch {
     rules: Rules,
     /// What was found at the reading before, with the id of the launch
     found: Option<(Box<[u8]>, BottleneckSearch)>,
+    /// Executables and libraries that were opened
+    symbols: Symbols,
     /// Readers on other nodes
     hosts: Option<Hosts>,
     /// What there is to say of these
@@ -59,6 +65,7 @@ impl Watch {
             board: None,
             rules,
             found: None,
+            symbols: Symbols::default(),
             hosts: None,
             complaints: Vec::new(),
         }
@@ -101,8 +108,10 @@ impl Watch {
     /// Reads all files. The Err is the exit code, all has been said.
     pub fn look(&mut self) -> Result<(), u8> {
         let mut profiles = self.here()?;
+        let mut told = Vec::new();
         if let Some(hosts) = &mut self.hosts {
-            profiles = snapshot::launches(profiles, hosts.ranks().into_iter());
+            told = hosts.ranks();
+            profiles = snapshot::launches(profiles, told.iter().cloned());
             self.complaints.extend(hosts.complaints());
         }
         if let Some(id) = &self.launch {
@@ -117,7 +126,9 @@ impl Watch {
             Some(profile) => {
                 let shares = self.shares(&profile);
                 let search = self.search(&profile);
-                Some(Board::new(profile, shares, launches, search))
+                let mut places = self.places(&profile);
+                places.extend(snapshot::places(&profile, &told));
+                Some(Board::new(profile, shares, launches, search, places))
             }
             None => None,
         };
@@ -129,9 +140,29 @@ impl Watch {
     fn search(&mut self, profile: &MpiProfile) -> BottleneckSearch {
         let id = &profile.facts.id;
         let before = self.found.as_ref().filter(|(of, _)| of == id).map(|(_, search)| search);
-        let search = self.rules.search(&mpi_facts(profile), before);
+        let mut search = self.rules.search(&mpi_facts(profile), before);
+        if is_stuck(profile) {
+            search.withhold();
+        }
         self.found = Some((id.clone(), search.clone()));
         search
+    }
+
+    /// Where long calls were made that go on, of ranks whose call paths are counted on this node.
+    pub fn places(&mut self, profile: &MpiProfile) -> CallPlaces {
+        let is_long = |time: Option<u64>| time.is_some_and(|time| time >= SHORTEST_STANDSTILL);
+        let mut long = profile.inside.iter().filter(|(_, inside)| is_long(inside.time)).peekable();
+        if long.peek().is_none() {
+            return CallPlaces::new();
+        }
+        let Some(mut paths) = LaunchPaths::of(profile) else { return CallPlaces::new() };
+        let id = |rank: u32, path: Option<u32>| Some(paths.numbered(rank, path?)?.id);
+        let wanted: HashSet<u64> =
+            long.filter_map(|(rank, inside)| id(*rank, inside.path)).collect();
+        paths.paths.retain(|path| wanted.contains(&path.id));
+        let (source, _) = self.symbols.of(&paths);
+        let views = PathViews { paths, source, by_rank: false, nameless: Vec::new() };
+        call_places(profile, &views)
     }
 
     /// Shares of time in MPI by rank, since the reading before; since the beginning if there was

@@ -5,12 +5,20 @@ mod input;
 mod output;
 
 pub use args::MpiArgs;
+pub use input::spools;
 pub use output::{paths, started_at, waited_at, world_started};
 
+use topas_mpi_data::MpiProfile;
 use topas_terminal::Printed;
 
 use crate::args::Args;
 use crate::exit;
+
+/// What ranks of this user keep on this node, and has not been written yet. What cannot be read has been
+/// said.
+pub fn kept(args: &Args) -> Vec<MpiProfile> {
+    input::MpiInput::new(args).kept()
+}
 
 /// Shows what is asked for; the exit code, all has then been said.
 pub fn show(args: &Args) -> u8 {

@@ -5,8 +5,10 @@ use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 
 use topas_data::Source;
+use topas_format::shown::Shown;
 use topas_mpi_data::{
-    MpiProfile, Timeline, TraceLog, TraceSkips, data_file_beside, read_launch_profiles, trace_files,
+    MpiProfile, Origin, Timeline, TraceLog, TraceSkips, data_file_beside, own_uid, read_launch_profiles,
+    read_spool_files, spool_files, trace_files,
 };
 use topas_render::mpi_views::PathViews;
 use topas_render::timeline::{LogFile, TimelinePage};
@@ -26,7 +28,7 @@ const LOGS_HINT: &str = "name logs that topas-run --mpi=log wrote, such as topas
 pub fn show(args: &Args) -> u8 {
     let Ok(paths) = paths(args) else { return exit::INPUT };
     if paths.is_empty() {
-        TOOL.error(&"no event log in this directory", None, LOGS_HINT);
+        no_log(args);
         return exit::NO_PES;
     }
     let to = args.html.clone().unwrap_or_else(|| PathBuf::from("-"));
@@ -70,6 +72,40 @@ pub fn show(args: &Args) -> u8 {
         Ok(_) => exit::INPUT,
         Err(code) => code,
     }
+}
+
+/// Says that there is no log; of ranks that were killed and kept theirs, how it is written.
+fn no_log(args: &Args) {
+    let here = [PathBuf::from(".")];
+    let named = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
+    let directories = named.iter().cloned().chain(mpi_profile::spools());
+    let kept = directories.filter_map(|dir| {
+        let files = spool_files(&dir, Some(own_uid())).ok()?;
+        let newest = read_spool_files(files).profiles.into_iter().next()?;
+        Some((dir, newest))
+    });
+    let newest = kept.max_by_key(|(_, profile)| profile.facts.epoch);
+    let Some((dir, profile)) = newest else {
+        return TOOL.error(&"no event log in this directory", None, LOGS_HINT);
+    };
+    let ranks = match profile.total.ranks {
+        1 => "1 rank keeps".to_owned(),
+        ranks => format!("{ranks} ranks keep"),
+    };
+    let dir = dir.display();
+    let (state, hint) = match profile.origin {
+        Origin::Live => ("runs", "its event log is written when the program ends".to_owned()),
+        _ => (
+            "ended without a word",
+            format!("topas-mpi collect --spool {dir} writes their profile and their event log"),
+        ),
+    };
+    let exe = String::from_utf8_lossy(&profile.facts.exe);
+    let what = format!(
+        "no event log in this directory, but {ranks} the profile of {}, which {state}, in {dir}",
+        Shown(exe.as_bytes())
+    );
+    TOOL.error(&what, None, &hint);
 }
 
 /// The logs that are named, those in directories that are named, or those of the working directory.

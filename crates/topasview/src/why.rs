@@ -13,19 +13,20 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    LaunchPaths, MpiProfile, Network, Timeline, TraceLog, WorldLink, data_file_beside, is_spool,
-    read_profiles, read_spool_files, replay, trace_files, world_links,
+    LaunchPaths, MpiProfile, Network, Origin, Standstill, Timeline, TraceLog, WorldLink,
+    data_file_beside, is_spool, processors_of, read_profiles, read_spool_files, replay,
+    spool_files, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
-use topas_render::mpi_views::WorldViews;
+use topas_render::mpi_views::{Views, WorldViews, call_places, shared_processors, standing_words};
 use topas_render::view::ViewSections;
-use topas_render::why::{SearchedRun, SearchedWorld, text, value};
+use topas_render::why::{SearchedRun, SearchedWorld, StandingRun, text, value};
 use topas_terminal::{Look, Printed, Progress};
 
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::{paths, started_at, waited_at, world_started};
+use crate::mpi_profile::{kept, paths, started_at, waited_at, world_started};
 
 /// What was read of a run.
 #[derive(Default)]
@@ -47,6 +48,11 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         Ok(run) => run,
         Err(code) => return code,
     };
+    if run.table.is_none() && run.profile.is_none() && args.inputs.is_empty() {
+        let wanted = args.launch.as_deref().unwrap_or_default().as_bytes();
+        run.profile =
+            kept(args).into_iter().find(|profile| profile.facts.id.starts_with(wanted));
+    }
     if run.table.is_none() && run.profile.is_none() {
         if run.failed {
             return exit::INPUT;
@@ -60,12 +66,19 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
     }
     let mut facts = facts(args, run.table.as_ref(), run.profile.as_ref());
     let has_log = add_log(args, &mut run, &mut facts);
-    let search = rules.search(&facts, before(rules, &run).as_ref());
+    let mut search = rules.search(&facts, before(rules, &run).as_ref());
+    let standing = run.profile.as_ref().and_then(|profile| standing(args, profile));
+    match &standing {
+        Some(StandingRun { goes_on: false, .. }) => search.withhold(),
+        Some(StandingRun { words: Some(_), .. }) => search.doubt(),
+        _ => {}
+    }
     let links = world_links(&run.all);
     let of = SearchedRun {
         has_log,
         origin: origin(args, &run, &links),
         worlds: worlds(args, rules, &run, &links),
+        standing,
         ..searched(run.table.as_ref(), run.profile.as_ref(), &facts)
     };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
@@ -78,6 +91,21 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         Printed::Done if !run.failed => exit::OK,
         _ => exit::INPUT,
     }
+}
+
+/// What is to be said first of a profile: that the program runs, which ranks stand still, which were lost.
+fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
+    let places = paths(args, profile).map(|paths| call_places(profile, &paths));
+    let words = standing_words(profile, &places.unwrap_or_default());
+    let runs = profile.origin == Origin::Live;
+    let standstill = Standstill::of(profile).and_then(|standstill| standstill.since);
+    let processors = Views::host(profile).and_then(processors_of);
+    (runs || words.is_some()).then(|| StandingRun {
+        runs,
+        goes_on: standstill.is_none(),
+        shares_processors: words.as_ref().and(shared_processors(profile, processors)),
+        words,
+    })
 }
 
 /// Reads lines of PEs and profiles of MPI, out of the same files.
@@ -124,6 +152,8 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
     let here = [PathBuf::from(".")];
     let named = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
     for directory in named.iter().filter(|path| path.is_dir()) {
+        let files = spool_files(directory, None).unwrap_or_default();
+        mapped.extend(files.into_iter().filter(|file| is_spool(file)));
         // A directory that cannot be listed was told above.
         run.logs.extend(trace_files(directory).unwrap_or_default());
     }
@@ -138,6 +168,8 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
     let (read_profiles, errors) = read_profiles(&inputs.sources, &mut |_| {});
     let mut profiles = read_profiles.profiles;
     if !mapped.is_empty() {
+        mapped.sort_unstable();
+        mapped.dedup();
         profiles.extend(read_spool_files(mapped).profiles);
     }
     if profiles.iter().any(|profile| profile.facts.spawned.is_some()) {

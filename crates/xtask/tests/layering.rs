@@ -68,6 +68,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-format",
             "topas-mpi-data",
             "topas-render",
+            "topas-symbols",
             "topas-terminal",
         ],
     ),

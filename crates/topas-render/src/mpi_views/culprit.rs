@@ -9,6 +9,7 @@ use topas_mpi_data::{
 
 use super::amount::routine_name;
 use super::paths::PathViews;
+use super::standing;
 use super::waits::{Parts, are_measured, blamed, waited as waited_in};
 use crate::number::{percent_of, seconds};
 
@@ -54,6 +55,13 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     Some((waited, last.map(first)))
 }
 
+/// What is said first: which ranks stand still or were lost, and which rank makes the others wait.
+pub(super) fn first_sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
+    let both = [standing::sentence(profile, paths), sentence(profile, paths)];
+    let said: Vec<String> = both.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
 /// Which rank makes the others wait; nothing if waits were not told apart.
 pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
     if !are_measured(profile) {
@@ -63,6 +71,10 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let (wall, whose) = (callers.time, callers.whose());
     let waited = waited_in_all(profile);
     if waited.saturating_mul(WORTH_A_NAME) < wall {
+        // Why calls wait that have not ended nobody knows yet.
+        if standing::is_told(profile) {
+            return None;
+        }
         let share = percent_of(waited, wall);
         let told = |routine: &RoutineCalls| Parts::of(profile, routine).waits.waited();
         let untold = untold(profile.total.routines.iter(), told, wall / WORTH_A_NAME);

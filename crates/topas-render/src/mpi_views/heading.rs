@@ -157,15 +157,7 @@ pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
         ));
     }
     notes.extend(unended(profile));
-    let npes = profile.facts.npes.map(u64::from);
-    if let (Some(npes), Some(processors)) = (npes, views.processors)
-        && npes > processors
-    {
-        notes.push(format!(
-            "{npes} ranks on a node of {}: they waited for processors, too.",
-            count(processors, "processor")
-        ));
-    }
+    notes.extend(shared_processors(profile, views.processors));
     if !profile.facts.missed.is_empty() {
         let words: Vec<String> =
             profile.facts.missed.iter().map(|word| clean(word.as_bytes())).collect();
@@ -213,6 +205,15 @@ pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// That a node has fewer processors than ranks: a sentence; None if it has enough, or that is not known.
+pub fn shared_processors(profile: &MpiProfile, processors: Option<u64>) -> Option<String> {
+    let (npes, processors) = (profile.facts.npes.map(u64::from)?, processors?);
+    (npes > processors).then(|| {
+        let processors = count(processors, "processor");
+        format!("{npes} ranks on a node of {processors}: they waited for processors, too.")
+    })
 }
 
 /// Calls that had not ended when their ranks did; None if there are none.

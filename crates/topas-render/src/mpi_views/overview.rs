@@ -22,7 +22,7 @@ const MOST: usize = 10;
 /// Share of MPI, efficiencies, routines, waiting.
 pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
-    let sentence = culprit::sentence(profile, views.paths.as_ref());
+    let sentence = culprit::first_sentence(profile, views.paths.as_ref());
     let mut body = sentence.into_iter().fold(ViewBody::default(), ViewBody::prose);
     body = body.prose(shares(views)).and(efficiency::body(views));
     if !profile.total.routines.is_empty() {

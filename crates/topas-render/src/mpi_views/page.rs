@@ -60,7 +60,7 @@ pub(super) fn page(views: &Views<'_>, asked: &[View]) -> String {
         count(profile.total.ranks, "rank")
     );
     let has_sentence = shown.iter().any(|view| matches!(view, View::Overview | View::Waits));
-    let sentence = culprit::sentence(profile, views.paths.as_ref()).filter(|_| !has_sentence);
+    let sentence = culprit::first_sentence(profile, views.paths.as_ref()).filter(|_| !has_sentence);
     document(
         &title,
         &html! {

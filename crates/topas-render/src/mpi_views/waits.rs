@@ -7,7 +7,8 @@ use super::Views;
 use super::amount::routine_name;
 use super::body::ViewBody;
 use super::cells::CellTable;
-use super::culprit::sentence;
+use super::culprit::first_sentence;
+use super::standing;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{exact_seconds, seconds};
 
@@ -77,11 +78,13 @@ fn outside(profile: &MpiProfile, rank: u32) -> Option<u128> {
 /// Sentence, routines, ranks.
 pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
-    let Some(sentence) = sentence(profile, views.paths.as_ref()) else {
-        return ViewBody::default().prose(
+    let sentence = first_sentence(profile, views.paths.as_ref());
+    let first = sentence.into_iter().fold(ViewBody::default(), ViewBody::prose);
+    if !are_measured(profile) {
+        return first.prose(
             "Waits were not told apart: run with topas-run --mpi=waits, or with TOPAS_MPI_WAITS=yes.",
         );
-    };
+    }
     let mut cells = CellTable::new([
         "routine",
         "time s",
@@ -102,8 +105,7 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
         row.extend(parts.known().map(|ns| seconds(ns, 6)));
         cells.row(row);
     }
-    let body = ViewBody::default()
-        .prose(sentence)
+    let body = first
         .table("Waits by routine", cells)
         .table("Ranks that the others waited for", ranks(profile));
     notes(views, below).into_iter().fold(body, ViewBody::note)
@@ -124,7 +126,13 @@ fn notes(views: &Views<'_>, below: u128) -> Vec<String> {
             seconds(below, 3)
         ));
     }
-    if views.processors.is_some_and(|processors| processors < total.ranks) {
+    if standing::is_told(views.profile) {
+        notes.push(
+            "Why a call waits is told when it ends: calls in which ranks are, or were when they ended, are part \
+             of \"other\"."
+                .to_owned(),
+        );
+    } else if views.processors.is_some_and(|processors| processors < total.ranks) {
         notes.push(
             "There are more ranks than processors: \"other\" is mostly waiting for a processor."
                 .to_owned(),
@@ -224,7 +232,7 @@ pub(super) fn value(views: &Views<'_>) -> Value {
         rank.sums.waits.blamed.iter().map(of)
     });
     json!({
-        "sentence": sentence(profile, views.paths.as_ref()),
+        "sentence": first_sentence(profile, views.paths.as_ref()),
         "routines": routines,
         "waited_for": blamed(profile).iter().map(|(rank, of)| waits(*rank, of)).collect::<Vec<_>>(),
         "pairs": pairs.collect::<Vec<_>>(),

@@ -105,12 +105,10 @@ impl<'a> MpiInput<'a> {
         read.profiles
     }
 
-    /// What ranks of this user keep on this node.
-    fn ranks(&mut self) -> Result<Vec<MpiProfile>, u8> {
-        may_write(self.args, &[])?;
+    /// What ranks of this user keep on this node, the newest launch first. What cannot be read has been said.
+    pub fn kept(&mut self) -> Vec<MpiProfile> {
         let mut profiles: Vec<MpiProfile> = Vec::new();
-        let directories = spools();
-        for dir in &directories {
+        for dir in &spools() {
             match read_spool(dir, Some(own_uid())) {
                 Ok(read) => profiles.extend(self.mapped(read)),
                 Err(cause) => {
@@ -121,18 +119,7 @@ impl<'a> MpiInput<'a> {
             }
         }
         profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
-        if profiles.is_empty() {
-            let names: Vec<String> =
-                directories.iter().map(|dir| dir.display().to_string()).collect();
-            let what = format!(
-                "no {OUT} in this directory, and no rank of yours with a profile in {}",
-                names.join(" or ")
-            );
-            let hint = "run the program by topas-run --mpi, or with TOPAS_MPI=yes, or name a file";
-            TOOL.error(&what, None, hint);
-            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
-        }
-        if !self.args.quiet {
+        if !self.args.quiet && !profiles.is_empty() {
             let live = profiles.iter().filter(|profile| profile.origin == Origin::Live).count();
             TOOL.say(&format!(
                 "no {OUT} in this directory: what ranks keep on this node, of {}, {live} running",
@@ -142,6 +129,24 @@ impl<'a> MpiInput<'a> {
                     format!("{} launches", profiles.len())
                 },
             ));
+        }
+        profiles
+    }
+
+    /// The same; the Err is the exit code if there is nothing, all has then been said.
+    fn ranks(&mut self) -> Result<Vec<MpiProfile>, u8> {
+        may_write(self.args, &[])?;
+        let profiles = self.kept();
+        if profiles.is_empty() {
+            let names: Vec<String> =
+                spools().iter().map(|dir| dir.display().to_string()).collect();
+            let what = format!(
+                "no {OUT} in this directory, and no rank of yours with a profile in {}",
+                names.join(" or ")
+            );
+            let hint = "run the program by topas-run --mpi, or with TOPAS_MPI=yes, or name a file";
+            TOOL.error(&what, None, hint);
+            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
         }
         Ok(profiles)
     }
@@ -273,7 +278,7 @@ fn add_profiles(path: &Path, inputs: &mut Inputs) {
 }
 
 /// The directories in which ranks may keep their counters.
-fn spools() -> Vec<PathBuf> {
+pub fn spools() -> Vec<PathBuf> {
     let env = Environment::of_process();
     let conf = Conf::load(paths(&env).as_ref(), &env);
     spool_directories(&conf, &env)

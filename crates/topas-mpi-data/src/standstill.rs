@@ -1,0 +1,220 @@
+//! Ranks that have been in a call for long while their program runs, and ranks that were lost first
+//! when it ended: what every view of a running or killed program says of them.
+
+use std::collections::HashMap;
+
+use super::last_sign::LastSign;
+use super::profile::{Ending, MpiProfile, MpiRank, Origin};
+use super::rank::Inside;
+
+/// A call that has gone on for less, in ns, is no standstill.
+pub const SHORTEST_STANDSTILL: u64 = 1_000_000_000;
+
+/// A call that has gone on for so long, in ns, is told, however long the program has run.
+const LONG: u64 = 10_000_000_000;
+
+/// A shorter call is told if it has this part of the time since the first call: a quarter.
+const LARGE_PART: u64 = 4;
+
+/// Seconds between two ends after which the first of them is no matter of rounding: the kernel notes
+/// the second of an end.
+const SURELY_LATER: u64 = 2;
+
+/// The calls that go on and are long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standstill {
+    /// Ranks in long calls, ascending, each with the longest call of its threads
+    pub calls: Vec<(u32, Inside)>,
+    /// If no rank goes on: those outside of MPI, ascending, and for how many ns they have begun no
+    /// call
+    pub outside: Vec<(u32, u64)>,
+    /// For how long no rank has ended or begun a call, in ns; None if some rank goes on
+    pub since: Option<u64>,
+    /// Ranks of which each may wait for the next, and the last for the first; empty if none do
+    pub cycle: Vec<u32>,
+    /// The rank outside of MPI for which the others may wait; None if there is none, or more than one
+    pub waited_for: Option<u32>,
+}
+
+impl Standstill {
+    /// Of a program that runs; None if all of its ranks go on, or have stood still for a short part of the
+    /// time only.
+    pub fn of(profile: &MpiProfile) -> Option<Standstill> {
+        if profile.origin != Origin::Live {
+            return None;
+        }
+        let open = open_calls(profile);
+        let time = |rank: &MpiRank| open.get(&rank.rank).and_then(|call| call.time);
+        let running = || profile.ranks.iter().filter(|rank| rank.ending != Some(Ending::Lost));
+        let quiet = |rank: &MpiRank| {
+            let last = rank.last.and_then(|last| last.quiet);
+            last.or(time(rank)).unwrap_or(0)
+        };
+        let least = running().map(quiet).min().unwrap_or(0);
+        let is_still = |rank: &MpiRank| time(rank).is_some_and(|time| time >= SHORTEST_STANDSTILL);
+        let since = (least >= SHORTEST_STANDSTILL && running().any(is_still)).then_some(least);
+        let wall = profile.total.wall_max;
+        let is_long = |time: u64| {
+            since.is_some()
+                || time >= LONG
+                || time >= SHORTEST_STANDSTILL && time.saturating_mul(LARGE_PART) >= wall
+        };
+        let calls: Vec<(u32, Inside)> = running()
+            .filter(|rank| time(rank).is_some_and(is_long))
+            .filter_map(|rank| Some((rank.rank, *open.get(&rank.rank)?)))
+            .collect();
+        if calls.is_empty() {
+            return None;
+        }
+        let outside = running().filter(|rank| since.is_some() && !open.contains_key(&rank.rank));
+        let outside: Vec<(u32, u64)> = outside.map(|rank| (rank.rank, quiet(rank))).collect();
+        let waits = Waits::of(profile, &calls);
+        let ends: Vec<u32> = calls.iter().filter_map(|(rank, _)| waits.end(*rank)).collect();
+        let is_outside = |rank: &u32| outside.iter().any(|(of, _)| of == rank);
+        let waited_for = match ends.first() {
+            Some(first) if ends.iter().all(|end| end == first) => Some(*first).filter(is_outside),
+            _ => None,
+        };
+        let cycle = waits.cycle();
+        Some(Standstill { calls, outside, since, cycle, waited_for })
+    }
+}
+
+/// The call of each rank that has gone on for longest, of its threads.
+fn open_calls(profile: &MpiProfile) -> HashMap<u32, Inside> {
+    let mut open: HashMap<u32, Inside> = HashMap::new();
+    for (rank, inside) in &profile.inside {
+        let known = open.entry(*rank).or_insert(*inside);
+        if inside.time > known.time {
+            *known = *inside;
+        }
+    }
+    open
+}
+
+/// For which rank each rank waits, as far as its call names one.
+struct Waits(HashMap<u32, u32>);
+
+impl Waits {
+    fn of(profile: &MpiProfile, calls: &[(u32, Inside)]) -> Waits {
+        let one = |(rank, call): &(u32, Inside)| {
+            let named = call.peer.filter(|peer| peer.of_world);
+            let named = named.and_then(|peer| u32::try_from(peer.rank).ok());
+            let peer = match named {
+                Some(named) => Some(named).filter(|named| named != rank),
+                None if call.peer.is_none() && call.routine.is_of_all_ranks() => {
+                    missing(profile, calls, call)
+                }
+                None => None,
+            };
+            Some((*rank, peer?))
+        };
+        Waits(calls.iter().filter_map(one).collect())
+    }
+
+    /// Ranks of which each waits for the next.
+    fn cycle(&self) -> Vec<u32> {
+        let mut starts: Vec<u32> = self.0.keys().copied().collect();
+        starts.sort_unstable();
+        for start in starts {
+            let mut way = vec![start];
+            while let Some(next) = way.last().and_then(|rank| self.0.get(rank)) {
+                if *next == start {
+                    return way;
+                }
+                if way.contains(next) {
+                    break;
+                }
+                way.push(*next);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Where the ranks end of which each waits for the next; None if they do not.
+    fn end(&self, rank: u32) -> Option<u32> {
+        let mut at = rank;
+        for _ in 0..=self.0.len() {
+            match self.0.get(&at) {
+                Some(next) => at = *next,
+                None => return Some(at).filter(|at| *at != rank),
+            }
+        }
+        None
+    }
+}
+
+/// The only rank that is not in a collective in which all others are.
+fn missing(profile: &MpiProfile, calls: &[(u32, Inside)], call: &Inside) -> Option<u32> {
+    let is_in = |rank: &MpiRank| {
+        calls.iter().any(|(of, other)| *of == rank.rank && other.routine == call.routine)
+    };
+    let mut others = profile.ranks.iter().filter(|rank| !is_in(rank));
+    let one = others.next()?;
+    let all_are_known = profile.facts.npes.is_none_or(|all| all as usize == profile.ranks.len());
+    (all_are_known && others.next().is_none()).then_some(one.rank)
+}
+
+/// The ranks of a launch that ended without a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostRanks {
+    /// Those that were lost before the others, ascending; empty if nothing tells which they were
+    pub first: Vec<u32>,
+    /// Whether it is known that they were the first: else they probably were
+    pub is_certain: bool,
+    /// All others that ended without a word, ascending
+    pub others: Vec<u32>,
+}
+
+impl LostRanks {
+    /// Of a launch; None if no rank was lost, or another one ended it in another way.
+    pub fn of(profile: &MpiProfile) -> Option<LostRanks> {
+        let is = |ending: Ending| move |rank: &&MpiRank| rank.ending == Some(ending);
+        let ends_others =
+            |rank: &MpiRank| matches!(rank.ending, Some(Ending::Abort(_) | Ending::Exit));
+        let lost: Vec<(&MpiRank, LastSign)> = (profile.ranks.iter())
+            .filter(is(Ending::Lost))
+            .filter_map(|rank| Some((rank, rank.last?)))
+            .collect();
+        if lost.is_empty() || profile.ranks.iter().any(ends_others) {
+            return None;
+        }
+        let ranks = |of: &dyn Fn(&(&MpiRank, LastSign)) -> bool| -> Vec<u32> {
+            lost.iter().filter(|one| of(one)).map(|(rank, _)| rank.rank).collect()
+        };
+        if profile.ranks.iter().any(|rank| is(Ending::Running)(&rank)) || lost.len() == 1 {
+            let first = ranks(&|_| true);
+            return Some(LostRanks { first, is_certain: true, others: Vec::new() });
+        }
+        let open = open_calls(profile);
+        let is_named = |rank: u32| {
+            let names = |of: u32, call: &Inside| {
+                let peer = call.peer.filter(|peer| peer.of_world && of != rank);
+                peer.is_some_and(|peer| u32::try_from(peer.rank) == Ok(rank))
+            };
+            open.iter().any(|(of, call)| names(*of, call))
+        };
+        let died: Option<Vec<u64>> = lost.iter().map(|(_, last)| last.died).collect();
+        let died = died.unwrap_or_default();
+        let least = died.iter().min().copied().unwrap_or(0);
+        if let Some(next) = died.iter().filter(|second| **second > least).min() {
+            let first = ranks(&|(_, last)| last.died == Some(least));
+            let others = ranks(&|(_, last)| last.died != Some(least));
+            let is_certain =
+                next - least >= SURELY_LATER || first.iter().all(|rank| is_named(*rank));
+            return Some(LostRanks { first, is_certain, others });
+        }
+        // All in one second, or nobody noted it. Which call was the last of a rank tells nothing: the others may
+        // have ended before they came to another one.
+        Some(LostRanks { first: Vec::new(), is_certain: false, others: ranks(&|_| true) })
+    }
+
+    /// The call in which each of some ranks was at its end, the longest of its threads.
+    pub fn calls(profile: &MpiProfile, ranks: &[u32]) -> Vec<(u32, Inside)> {
+        let open = open_calls(profile);
+        ranks.iter().filter_map(|rank| Some((*rank, *open.get(rank)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+use topas_format::civil::{Date, Time};
+
+use super::*;
+use crate::now::NowPeer;
+use crate::profile::MpiRecordFacts;
+use crate::routine::Routines;
+use crate::sums::MpiSums;
+
+const S: u64 = 1_000_000_000;
+
+/// A rank: its call with the rank that this names and for how many s, and for how long it is quiet; or how
+/// it ended.
+struct Told {
+    call: Option<(&'static str, Option<i32>, u64)>,
+    quiet: u64,
+    died: Option<u64>,
+}
+
+fn at(call: &'static str, peer: Option<i32>, seconds: u64) -> Told {
+    Told { call: Some((call, peer, seconds)), quiet: seconds, died: None }
+}
+
+fn outside(quiet: u64) -> Told {
+    Told { call: None, quiet, died: None }
+}
+
+fn died(second: u64, call: Option<(&'static str, Option<i32>, u64)>) -> Told {
+    Told { call, quiet: 0, died: Some(second) }
+}
+
+/// A program of these ranks, which has run for so many s.
+fn profile(told: &[Told], wall: u64) -> MpiProfile {
+    let mut routines = Routines::default();
+    let (mut ranks, mut inside) = (Vec::new(), Vec::new());
+    let mut total = MpiSums::default();
+    for (rank, one) in (0..).zip(told) {
+        if let Some((routine, peer, seconds)) = one.call {
+            let routine = routines.number(routine).expect("a routine");
+            let peer = peer.map(|rank| NowPeer { rank, of_world: true });
+            inside.push((rank, Inside { routine, peer, path: None, time: Some(seconds * S) }));
+        }
+        let sums = MpiSums { ranks: 1, wall_max: wall * S, ..MpiSums::default() };
+        total.add(&sums);
+        let quiet = one.died.is_none().then_some(one.quiet * S);
+        ranks.push(MpiRank {
+            rank,
+            pid: None,
+            host: (*b"n1").into(),
+            ending: Some(if one.died.is_some() { Ending::Lost } else { Ending::Running }),
+            missed: Vec::new(),
+            sums,
+            started: Vec::new(),
+            last: Some(LastSign { quiet, died: one.died, ..LastSign::default() }),
+        });
+    }
+    let (date, time) =
+        (Date { year: 2026, month: 1, day: 1 }, Time { hour: 0, minute: 0, second: 0 });
+    let origin =
+        if told.iter().any(|one| one.died.is_none()) { Origin::Live } else { Origin::Left };
+    MpiProfile {
+        facts: MpiRecordFacts {
+            npes: Some(told.len() as u32),
+            ..MpiRecordFacts::at(date, time)
+        },
+        origin,
+        total,
+        ranks,
+        subtotals: Vec::new(),
+        routines,
+        lost_lines: 0,
+        inside,
+    }
+}
+
+#[test]
+fn sends_in_a_circle_wait_for_each_other() {
+    let told = [1, 2, 0].map(|peer| at("Send", Some(peer), 20));
+    let found = Standstill::of(&profile(&told, 21)).expect("stands still");
+    assert_eq!((found.cycle, found.since), (vec![0, 1, 2], Some(20 * S)));
+    assert_eq!((found.calls.len(), found.waited_for), (3, None));
+}
+
+#[test]
+fn a_rank_that_goes_on_makes_it_no_standstill() {
+    let told = [at("Recv", Some(1), 20), outside(0)];
+    let found = Standstill::of(&profile(&told, 21)).expect("a long call");
+    assert_eq!((found.since, found.cycle, found.waited_for), (None, vec![], None));
+    assert_eq!((found.calls[0].0, found.calls.len()), (0, 1));
+    // A short call of a long run is nothing.
+    let told = [at("Recv", Some(1), 3), outside(0)];
+    assert_eq!(Standstill::of(&profile(&told, 100)), None);
+    assert!(Standstill::of(&profile(&told, 10)).is_some(), "it is a large part");
+    // Any rank of them is not the one for which a receive from any rank waits.
+    let told = [at("Recv", Some(-1), 20), outside(20)];
+    let found = Standstill::of(&profile(&told, 21)).expect("stands still");
+    assert_eq!((found.since, found.waited_for), (Some(20 * S), None));
+}
+
+#[test]
+fn all_wait_for_the_rank_that_is_not_in_their_collective() {
+    let barrier = || at("Barrier", None, 7);
+    let told = [barrier(), outside(8), barrier()];
+    let found = Standstill::of(&profile(&told, 9)).expect("stands still");
+    assert_eq!((found.waited_for, &found.outside[..]), (Some(1), &[(1, 8 * S)][..]));
+    let told = [barrier(), at("Recv", Some(0), 6), barrier()];
+    let found = Standstill::of(&profile(&told, 9)).expect("stands still");
+    assert_eq!(found.cycle, [0, 1]);
+    // With two others nobody knows.
+    let told = [barrier(), outside(8), outside(8), barrier()];
+    assert_eq!(Standstill::of(&profile(&told, 9)).expect("stands still").waited_for, None);
+}
+
+#[test]
+fn roots_do_not_wait_for_themselves() {
+    let told = [at("Bcast", Some(0), 5), at("Bcast", Some(0), 5)];
+    let found = Standstill::of(&profile(&told, 9)).expect("stands still");
+    assert_eq!((found.cycle, found.waited_for), (vec![], None));
+}
+
+#[test]
+fn the_rank_that_ended_before_the_others_was_lost_first() {
+    let mut launch = profile(&[died(10, None), died(12, Some(("Recv", Some(2), 1)))], 20);
+    launch.facts.ending = Some(Ending::Lost);
+    let found = LostRanks::of(&launch).expect("lost");
+    assert_eq!((&found.first[..], found.is_certain, &found.others[..]), (&[0][..], true, &[1][..]));
+    // One second may be a matter of rounding, unless another waited for it.
+    let near = profile(&[died(11, None), died(12, Some(("Recv", Some(2), 1)))], 20);
+    assert!(!LostRanks::of(&near).expect("lost").is_certain);
+    let waits = profile(&[died(11, None), died(12, Some(("Recv", Some(0), 1)))], 20);
+    assert!(LostRanks::of(&waits).expect("lost").is_certain);
+    let same = profile(&[died(12, None), died(12, Some(("Recv", Some(0), 0)))], 20);
+    let found = LostRanks::of(&same).expect("lost");
+    assert_eq!((found.first.len(), found.others.len(), found.is_certain), (0, 2, false));
+    // An end of another kind explains those without a word.
+    let mut exits = profile(&[died(10, None), died(12, None)], 20);
+    exits.ranks[1].ending = Some(Ending::Exit);
+    assert_eq!(LostRanks::of(&exits), None);
+    let runs = profile(&[died(10, None), at("Recv", Some(0), 3)], 20);
+    assert_eq!(LostRanks::of(&runs).expect("lost").first, [0]);
+    let calls = LostRanks::calls(&same, &[0, 1]);
+    assert_eq!(calls.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
+}

@@ -1,0 +1,73 @@
+//! What a rank did when it ended, in the lines of a record.
+
+use super::Lines;
+use crate::digits::seconds;
+use crate::routine::name;
+
+/// A call in which a thread was when its rank ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Number of the function
+    pub function: usize,
+    /// For how long, in ns; None if nobody noted it
+    pub nanoseconds: Option<u64>,
+    /// Number of its call path in the record; 0 if it is not known
+    pub path: u32,
+    /// The rank that it named, and whether that is one of the world
+    pub peer: Option<(i32, bool)>,
+}
+
+/// The last that is known of a rank; times in ns since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastMoment {
+    /// When its first call began
+    pub began: u64,
+    /// When its last call began
+    pub last_call: u64,
+    /// The second in which its process ended; None if nobody noted it
+    pub died: Option<u64>,
+    /// Number of the function of its last call; None if it is not known
+    pub function: Option<usize>,
+    /// Number of the call path of this call in the record; 0 if it is not known
+    pub path: u32,
+}
+
+impl Lines<'_> {
+    /// `n=ROUTINE:SECONDS:PATH[:PEER[:w]]`
+    pub fn open_call(&mut self, call: &OpenCall) {
+        self.token(&mut |out| {
+            out.put(b"n=").put(name(call.function)).byte(b':');
+            if let Some(nanoseconds) = call.nanoseconds {
+                seconds(out, nanoseconds.into());
+            }
+            out.byte(b':').dec(call.path.into());
+            if let Some((peer, of_world)) = call.peer {
+                out.byte(b':');
+                if peer < 0 {
+                    out.byte(b'-');
+                }
+                out.dec(peer.unsigned_abs().into());
+                if of_world {
+                    out.put(b":w");
+                }
+            }
+        });
+    }
+
+    /// `z=BEGAN:LAST CALL:DIED:ROUTINE:PATH`
+    pub fn last_moment(&mut self, last: &LastMoment) {
+        self.token(&mut |out| {
+            seconds(out.put(b"z="), last.began.into());
+            seconds(out.byte(b':'), last.last_call.into());
+            out.byte(b':');
+            if let Some(died) = last.died {
+                out.dec(died);
+            }
+            out.byte(b':');
+            if let Some(function) = last.function {
+                out.put(name(function));
+            }
+            out.byte(b':').dec(last.path.into());
+        });
+    }
+}

@@ -1,0 +1,296 @@
+//! In which calls ranks have been for long while a program runs, and which rank was lost first in one
+//! that was killed: the same words for every tool.
+
+use std::collections::HashMap;
+
+use topas_data::clock;
+use topas_mpi_data::{
+    Inside, LastSign, LostRanks, MpiProfile, MpiRank, NowPeer, PeerSide, RoutineNumber, Standstill,
+};
+
+use super::heading::ranges;
+use super::paths::PathViews;
+use crate::number::duration;
+use crate::wording::{clean, some_pes};
+
+/// Ranges of ranks that are named of one call.
+const NAMED: usize = 8;
+
+/// Calls that are told apart by the ranks that they name; of more the rank that each names is left
+/// out.
+const CALLS: usize = 6;
+
+/// Ranks of a circle of waiting that are named.
+const CIRCLE: usize = 12;
+
+/// Where calls were made in the source, by rank and by the number of the call path there.
+pub type CallPlaces = HashMap<(u32, u32), String>;
+
+/// Where the calls were made in which ranks are, and the last calls of all ranks.
+pub fn call_places(profile: &MpiProfile, paths: &PathViews) -> CallPlaces {
+    let open = profile.inside.iter().filter_map(|(rank, inside)| Some((*rank, inside.path?)));
+    let last = profile.ranks.iter().filter_map(|rank| Some((rank.rank, rank.last?.path?)));
+    open.chain(last)
+        .filter_map(|(rank, number)| {
+            let path = paths.paths.numbered(rank, number)?;
+            Some(((rank, number), paths.innermost(path)))
+        })
+        .collect()
+}
+
+/// A call by its routine and the rank that it names: `MPI_Send to 1`.
+pub fn call_words(profile: &MpiProfile, routine: RoutineNumber, peer: Option<NowPeer>) -> String {
+    let name = clean(profile.routines.name(routine).as_bytes());
+    let Some(peer) = peer else { return format!("MPI_{name}") };
+    let of = match routine.peer_side() {
+        Some(PeerSide::To) => "to",
+        Some(PeerSide::From) => "from",
+        Some(PeerSide::Root) => "with root",
+        Some(PeerSide::Other) | None => "of",
+    };
+    match peer {
+        NowPeer { rank, .. } if rank < 0 => format!("MPI_{name} ({of} any rank)"),
+        NowPeer { rank, of_world: true } => format!("MPI_{name} {of} {rank}"),
+        NowPeer { rank, of_world: false } => {
+            format!("MPI_{name} {of} {rank} of its communicator")
+        }
+    }
+}
+
+/// The same with its place in the source: `MPI_Send to 1 at exchange (halo.c:20)`.
+fn placed(
+    profile: &MpiProfile,
+    places: &CallPlaces,
+    (rank, routine, peer, path): (u32, RoutineNumber, Option<NowPeer>, Option<u32>),
+) -> String {
+    let call = call_words(profile, routine, peer);
+    match path.and_then(|path| places.get(&(rank, path))) {
+        Some(place) => format!("{call} at {place}"),
+        None => call,
+    }
+}
+
+/// ns in words.
+fn time(ns: u64) -> String {
+    duration(ns as f64 / 1e9)
+}
+
+/// `rank 3`, or `ranks 0-2, 5`.
+fn rank_words(ranks: &[u32]) -> String {
+    let listed = some_pes(&ranges(ranks.iter().map(|rank| u64::from(*rank))), NAMED);
+    if ranks.len() == 1 { format!("rank {listed}") } else { format!("ranks {listed}") }
+}
+
+/// Ranks by the call that they are in, with the longest time of each call.
+fn grouped(
+    profile: &MpiProfile,
+    places: &CallPlaces,
+    calls: &[(u32, Inside)],
+    with_peers: bool,
+) -> Vec<(String, Vec<u32>, Option<u64>)> {
+    let mut groups: Vec<(String, Vec<u32>, Option<u64>)> = Vec::new();
+    for (rank, inside) in calls {
+        let peer = inside.peer.filter(|_| with_peers);
+        let words = placed(profile, places, (*rank, inside.routine, peer, inside.path));
+        match groups.iter_mut().find(|(of, ..)| *of == words) {
+            Some((_, ranks, longest)) => {
+                ranks.push(*rank);
+                *longest = (*longest).max(inside.time);
+            }
+            None => groups.push((words, vec![*rank], inside.time)),
+        }
+    }
+    groups
+}
+
+/// Which ranks are in which calls.
+fn calls_in_words(
+    profile: &MpiProfile,
+    places: &CallPlaces,
+    calls: &[(u32, Inside)],
+) -> Vec<String> {
+    let mut groups = grouped(profile, places, calls, true);
+    if groups.len() > CALLS {
+        groups = grouped(profile, places, calls, false);
+    }
+    let rest = groups.split_off(CALLS.min(groups.len()));
+    let one = |(call, ranks, longest): &(String, Vec<u32>, Option<u64>)| {
+        let ranks = rank_words(ranks);
+        match longest {
+            Some(longest) => format!("{ranks} in {call} for {}", time(*longest)),
+            None => format!("{ranks} in {call}"),
+        }
+    };
+    let mut words: Vec<String> = groups.iter().map(one).collect();
+    if !rest.is_empty() {
+        let ranks: usize = rest.iter().map(|(_, ranks, _)| ranks.len()).sum();
+        words.push(format!("{ranks} more in other calls"));
+    }
+    words
+}
+
+/// Ranks of which each waits for the next: `0 -> 1 -> 0`.
+fn circle(cycle: &[u32]) -> String {
+    let first = cycle.first().copied();
+    let mut words: Vec<String> = cycle.iter().take(CIRCLE).map(u32::to_string).collect();
+    if cycle.len() > CIRCLE {
+        words.push("...".to_owned());
+    }
+    words.extend(first.map(|rank| rank.to_string()));
+    words.join(" -> ")
+}
+
+/// In which calls ranks of a running program have been for long, and whether it may hang; None if its ranks
+/// go on.
+pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+    let standstill = Standstill::of(profile)?;
+    let Standstill { calls, outside, since, cycle, waited_for } = &standstill;
+    let mut words = calls_in_words(profile, places, calls);
+    let ranks: Vec<u32> = outside.iter().map(|(rank, _)| *rank).collect();
+    if let Some(quiet) = outside.iter().map(|(_, quiet)| *quiet).min() {
+        let no = if ranks.len() == 1 { "without" } else { "all without" };
+        let ranks = rank_words(&ranks);
+        words.push(format!("{ranks} outside of MPI, {no} a new call for {}", time(quiet)));
+    }
+    let words = words.join("; ");
+    let mut text = match since {
+        Some(since) => format!("No call has ended for {}: {words}.", time(*since)),
+        None => {
+            let least = calls.iter().filter_map(|(_, call)| call.time).min().unwrap_or(0);
+            let (some, all) = (calls.len(), profile.ranks.len());
+            let have = if some == 1 { "rank has" } else { "ranks have" };
+            let least = time(least);
+            let some = if all > 1 { format!("{some} of {all}") } else { some.to_string() };
+            format!("{some} {have} been in a call for {least} or longer: {words}.")
+        }
+    };
+    text += &match (&cycle[..], waited_for, since) {
+        ([_, ..], ..) => format!(
+            " Each waits for the next, {}: the program may hang in a deadlock.",
+            circle(cycle)
+        ),
+        ([], Some(rank), _) => format!(
+            " They wait for rank {rank}, which is outside of MPI: it computes, or the program may hang."
+        ),
+        ([], None, Some(_)) => " The program may hang.".to_owned(),
+        ([], None, None) => String::new(),
+    };
+    Some(text)
+}
+
+/// What a rank did at its end.
+fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &LastSign) -> String {
+    let call = LostRanks::calls(profile, &[rank.rank]).into_iter().next();
+    let began = time(last.last_call.saturating_sub(last.began));
+    match (call, last.routine) {
+        (Some((of, inside)), _) => {
+            let call = placed(profile, places, (of, inside.routine, inside.peer, inside.path));
+            format!("in {call}, which it had entered {began} after its first call")
+        }
+        (None, Some(routine)) => {
+            let call = placed(profile, places, (rank.rank, routine, None, last.path));
+            format!(
+                "outside of MPI, after {call}, its last call, which began {began} after its first"
+            )
+        }
+        (None, None) => {
+            format!("outside of MPI; its last call had begun {began} after its first")
+        }
+    }
+}
+
+/// Which rank of a launch was lost first, where, and what became of the others; None if no rank was lost.
+pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+    /// Ranks whose end is told one by one.
+    const ONE_BY_ONE: usize = 3;
+    let LostRanks { first, is_certain, others } = LostRanks::of(profile)?;
+    let known = |rank: &u32| {
+        let found = profile.ranks.iter().find(|known| known.rank == *rank)?;
+        Some((found, found.last?))
+    };
+    let is_all = others.is_empty();
+    let runs = profile.ranks.iter().any(|rank| rank.last.is_some_and(|last| last.quiet.is_some()));
+    let others_end = |intro: &str, others: &[u32]| {
+        let calls = LostRanks::calls(profile, others);
+        let is_outside = |rank: &&u32| !calls.iter().any(|(of, _)| of == *rank);
+        let outside: Vec<u32> = others.iter().filter(is_outside).copied().collect();
+        let mut words = calls_in_words(profile, places, &calls);
+        if !outside.is_empty() {
+            words.push(format!("{} outside of MPI", rank_words(&outside)));
+        }
+        format!("{intro}: {}.", words.join("; "))
+    };
+    let second = |last: &LastSign| {
+        let died = i64::try_from(last.died?).ok()?;
+        let at = clock::local(died).time;
+        Some(format!(" at {:02}:{:02}:{:02}", at.hour, at.minute, at.second))
+    };
+    if first.is_empty() {
+        let seconds: Option<Vec<u64>> =
+            others.iter().map(|rank| known(rank).and_then(|(_, last)| last.died)).collect();
+        let when = match seconds.as_deref() {
+            Some([one, ..]) => {
+                let one = LastSign { died: Some(*one), ..LastSign::default() };
+                format!(", all of them in the same second{}", second(&one).unwrap_or_default())
+            }
+            _ => String::new(),
+        };
+        let intro = format!(
+            "{} ended without a word{when}, and nothing tells which was lost first",
+            capital(&rank_words(&others))
+        );
+        return Some(others_end(&intro, &others));
+    }
+    let probably = if is_certain { "" } else { "probably " };
+    let were = if first.len() == 1 { "was" } else { "were" };
+    let before = if is_all { "" } else { " first" };
+    let mut text = format!("{} {were} {probably}lost{before}", capital(&rank_words(&first)));
+    let told: Vec<String> = (first.iter().take(ONE_BY_ONE))
+        .filter_map(known)
+        .map(|(rank, last)| {
+            let host = match &*rank.host {
+                b"" => String::new(),
+                host => format!(" on {}", clean(host)),
+            };
+            let it = if first.len() == 1 { "it".to_owned() } else { format!("rank {}", rank.rank) };
+            let when = second(&last).unwrap_or_default();
+            let end = end_of(profile, places, rank, &last);
+            format!("{it} ended without a word{host}{when}, {end}")
+        })
+        .collect();
+    text += &format!(": {}.", told.join("; "));
+    if runs {
+        text += " Other ranks of the launch still run.";
+    } else if !is_all {
+        let intro = match is_certain {
+            true => " The others ended because of that",
+            false => " The others ended a second later",
+        };
+        text += &others_end(intro, &others);
+    }
+    Some(text)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What is to be said first of a launch: which rank was lost, and in which calls ranks have been for long; None if
+/// there is nothing of the kind.
+pub fn standing_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+    let both = [lost_words(profile, places), standstill_words(profile, places)];
+    let said: Vec<String> = both.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// The same, with places of these call paths.
+pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
+    let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
+    standing_words(profile, &places)
+}
+
+/// Whether there is something of the kind to be said.
+pub(super) fn is_told(profile: &MpiProfile) -> bool {
+    LostRanks::of(profile).is_some() || Standstill::of(profile).is_some()
+}

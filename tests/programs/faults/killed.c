@@ -1,0 +1,32 @@
+// The last rank is killed between two exchanges. The others wait for it in the next one.
+
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void swap(int rank, int ranks)
+{
+    double there = rank, back;
+    int next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
+    MPI_Sendrecv(&there, 1, MPI_DOUBLE, next, 0, &back, 1, MPI_DOUBLE, last, 0, MPI_COMM_WORLD, // swap
+                 MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < 100; i++) {
+        usleep(10000);
+        if (i == 50 && rank == ranks - 1) {
+            // The others are in the exchange before it ends.
+            usleep(500000);
+            raise(SIGKILL);
+        }
+        swap(rank, ranks);
+    }
+    MPI_Finalize();
+    return 0;
+}

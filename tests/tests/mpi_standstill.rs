@@ -1,0 +1,237 @@
+//! Ranks that wait for ever, and ranks that were killed: what `topasview --mpi`, `--why` and
+//! `topas-top` say first of them, with the lines of the source.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use topas_tests::mpi_installation::Mpi;
+use topas_tests::profile::{Places, build, library, spool_files};
+use topas_tests::running::{Run, run};
+use topas_tests::site::{Scratch, Site};
+
+const RANKS: u32 = 3;
+
+/// A program that was started with waits and call paths.
+struct Started {
+    scratch: Scratch,
+    places: Places,
+    child: Child,
+}
+
+impl Started {
+    /// `words` are those of the launcher behind the number of ranks.
+    fn new(mpi: Mpi, words: &[&str], source: &str, argument: &str) -> Started {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("program");
+        build(mpi, "mpicc", &[source], &["-O1", "-g"], &program);
+        let mut launch = mpi.launch_bare(&scratch, RANKS);
+        launch.args(words).args(places.words(&[&library(Site::shared())]));
+        launch.args(["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes"]).arg(&program).arg(argument);
+        launch.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = launch.spawn().expect("launch");
+        Started { scratch, places, child }
+    }
+
+    /// A tool, in a directory without any profile, on this node's mapped files.
+    fn tool(&self, name: &str, words: &[&str]) -> Run {
+        let mut tool = self.scratch.command(Site::shared().tool(name));
+        tool.env("TOPAS_MPI_SPOOL", &self.places.spool).current_dir(self.scratch.sub("empty"));
+        run(tool.args(words))
+    }
+
+    /// What a tool prints, in one line.
+    fn said(&self, name: &str, words: &[&str]) -> String {
+        let text = self.tool(name, words).good().out();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// What `topasview` says before all else of the mapped files, in one line: behind the heading.
+    fn first_words(&self, words: &[&str]) -> String {
+        let spool = self.places.spool.display().to_string();
+        let text = self.tool("topasview", &[words, &[&spool]].concat()).good().out();
+        let paragraphs: Vec<&str> = text.split("\n\n").collect();
+        paragraphs.get(1).unwrap_or(&"").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// What `topas-top` says, once no rank goes on.
+    fn standstill(&self) -> String {
+        let begun = Instant::now();
+        loop {
+            let top = self.tool("topas-top", &["--once"]);
+            let is_still = top.code() == 0 && top.out().contains("No call has ended for ");
+            if is_still || begun.elapsed() > Duration::from_secs(60) {
+                return top.good().out();
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
+        let _ = self.child.wait();
+    }
+}
+
+/// The line of a source with a mark, as it is named: `deadlock.c:15`.
+fn line(source: &str, mark: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs/faults").join(source);
+    let text = fs::read_to_string(path).expect("source");
+    let mark = format!("// {mark}");
+    let place = text.lines().position(|line| line.ends_with(&mark)).expect("a mark");
+    format!("{source}:{}", place + 1)
+}
+
+/// The cell of a column of a rank's row of `topas-top --csv`.
+fn cell(csv: &str, rank: u32, column: &str) -> String {
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let place = header.iter().position(|name| *name == column).expect("the column");
+    let own = rank.to_string();
+    lines.find(|row| row[0] == own).expect("the row")[place].to_owned()
+}
+
+#[test]
+fn sends_in_a_circle_are_told_as_a_deadlock() {
+    for mpi in Mpi::installed("sends_in_a_circle_are_told_as_a_deadlock") {
+        let started = Started::new(mpi, &[], "faults/deadlock.c", "circle");
+        let place = line("deadlock.c", "circle");
+        let name = mpi.name();
+        let top = started.standstill();
+        let sends = [(0, 1), (1, 2), (2, 0)];
+        let is_whole = |text: &str| {
+            for (rank, to) in sends {
+                let send = format!("rank {rank} in MPI_Send to {to} at circle ({place}) for ");
+                assert!(text.contains(&send), "{send} under {name}: {text}");
+            }
+            let circle =
+                "Each waits for the next, 0 -> 1 -> 2 -> 0: the program may hang in a deadlock.";
+            assert!(text.contains(circle), "under {name}: {text}");
+        };
+        is_whole(&top);
+        assert!(!top.contains("could be gained"), "under {name}: {top}");
+        let row = format!("!! at circle ({place})");
+        assert_eq!(top.matches(&row).count(), sends.len(), "under {name}: {top}");
+        let csv = started.tool("topas-top", &["--csv"]).good().out();
+        let open: u32 = cell(&csv, 1, "open %").trim_end_matches('%').parse().expect("a share");
+        assert!(open > 0, "under {name}: {csv}");
+
+        let first = started.first_words(&["--mpi"]);
+        assert!(first.starts_with("No call has ended for "), "under {name}: {first}");
+        is_whole(&first);
+        let waits = started.said("topasview", &["--mpi", "--waits"]);
+        assert!(!waits.contains("hardly wait"), "under {name}: {waits}");
+        assert!(!waits.contains("mostly waiting for a processor"), "under {name}: {waits}");
+        assert!(waits.contains("Why a call waits is told when it ends"), "under {name}: {waits}");
+        assert_eq!(started.first_words(&["--why"]), "The program still runs: figures are of until now.");
+        // The same of what this node keeps, without a name.
+        let why = started.said("topasview", &["--why"]);
+        is_whole(&why);
+        assert!(why.contains("The program still runs"), "under {name}: {why}");
+        assert!(!why.contains("could be gained") && !why.contains("Ruled out"), "{why}");
+    }
+}
+
+#[test]
+fn a_rank_for_which_all_others_wait_is_named() {
+    for mpi in Mpi::installed("a_rank_for_which_all_others_wait_is_named") {
+        let name = mpi.name();
+        let started = Started::new(mpi, &[], "faults/deadlock.c", "computing");
+        let place = line("deadlock.c", "barrier");
+        let top = started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        for text in [&top, &first] {
+            let barrier = format!("ranks 0, 2 in MPI_Barrier at computing ({place}) for ");
+            assert!(text.contains(&barrier), "under {name}: {text}");
+            assert!(text.contains("rank 1 outside of MPI, without a new call for "), "{text}");
+            let waits = "They wait for rank 1, which is outside of MPI: it computes, or the program may hang.";
+            assert!(text.contains(waits), "under {name}: {text}");
+        }
+        assert!(!top.contains("could be gained"), "under {name}: {top}");
+        drop(started);
+
+        let started = Started::new(mpi, &[], "faults/deadlock.c", "collective");
+        let (message, sum) = (line("deadlock.c", "message"), line("deadlock.c", "sum"));
+        started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        let receive = format!("rank 1 in MPI_Recv from 0 at collective ({message}) for ");
+        assert!(first.contains(&receive), "under {name}: {first}");
+        let sum = format!("ranks 0, 2 in MPI_Allreduce at collective ({sum}) for ");
+        assert!(first.contains(&sum), "under {name}: {first}");
+        assert!(first.contains("0 -> 1 -> 0: the program may hang"), "under {name}: {first}");
+    }
+}
+
+#[test]
+fn the_rank_that_was_killed_is_named_first() {
+    for mpi in Mpi::installed("the_rank_that_was_killed_is_named_first") {
+        let name = mpi.name();
+        // The launcher of MPICH kills the others in the same moment, unless it is told not to.
+        let words = if mpi == Mpi::Mpich { &["-disable-auto-cleanup"][..] } else { &[] };
+        let mut started = Started::new(mpi, words, "faults/killed.c", "");
+        let begun = Instant::now();
+        let mut top = String::new();
+        while mpi == Mpi::Mpich && begun.elapsed() < Duration::from_secs(60) {
+            top = started.tool("topas-top", &["--once"]).out();
+            if top.contains("No call has ended for ") && top.contains("Rank 2 was lost") {
+                break;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        if mpi == Mpi::Mpich {
+            // The others wait for a rank that is gone.
+            assert!(top.contains("Other ranks of the launch still run."), "{top}");
+            thread::sleep(Duration::from_secs(2));
+            kill(Pid::from_raw(started.child.id().cast_signed()), Signal::SIGKILL).expect("kill");
+            for path in spool_files(&started.places.spool) {
+                let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+                let pid = file.split('.').nth(2).and_then(|pid| pid.parse().ok()).expect("a pid");
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+        }
+        started.child.wait().expect("launcher");
+        let begun = Instant::now();
+        while started.tool("topas-top", &["--once"]).code() == 0
+            && begun.elapsed() < Duration::from_secs(30)
+        {
+            thread::sleep(Duration::from_millis(50));
+        }
+        let place = line("killed.c", "swap");
+        let is_whole = |text: &str| {
+            let lost = "Rank 2 was lost first: it ended without a word on ";
+            assert!(text.starts_with(lost), "under {name}: {text}");
+            let last = format!("outside of MPI, after MPI_Sendrecv at swap ({place}), its last call");
+            assert!(text.contains(&last), "under {name}: {text}");
+            let others = format!(
+                "The others ended because of that: rank 0 in MPI_Sendrecv from 2 at swap ({place}) for "
+            );
+            assert!(text.contains(&others), "under {name}: {text}");
+        };
+        is_whole(&started.first_words(&["--mpi"]));
+        is_whole(&started.first_words(&["--why"]));
+        let why = started.said("topasview", &["--why"]);
+        assert!(why.contains("Rank 2 was lost first") && !why.contains("(sure)"), "{why}");
+        let line = started.tool("topasview", &["--timeline", "--html", "page.html"]);
+        assert_eq!(line.code(), 3, "under {name}: {}", line.err());
+        assert!(line.err().contains("3 ranks keep the profile of program"), "{}", line.err());
+        assert!(line.err().contains("topas-mpi collect --spool "), "{}", line.err());
+
+        let out = started.places.out.display().to_string();
+        let collect = started.tool("topas-mpi", &["collect", "--no-log", "--out", &out]);
+        collect.good();
+        assert_eq!(spool_files(&started.places.spool), <[PathBuf; 0]>::default());
+        for words in ["--mpi", "--why"] {
+            let text = started.tool("topasview", &[words, &out]).good().out();
+            let first = text.split("\n\n").nth(1).unwrap_or_default();
+            is_whole(&first.split_whitespace().collect::<Vec<_>>().join(" "));
+            assert!(!text.contains("(sure)"), "under {name}: {text}");
+        }
+    }
+}
