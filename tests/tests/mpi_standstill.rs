@@ -24,14 +24,13 @@ struct Started {
 }
 
 impl Started {
-    /// `words` are those of the launcher behind the number of ranks.
-    fn new(mpi: Mpi, words: &[&str], source: &str, argument: &str) -> Started {
+    fn new(mpi: Mpi, source: &str, argument: &str) -> Started {
         let scratch = Scratch::new();
         let places = Places::new(&scratch);
         let program = scratch.path().join("program");
         build(mpi, "mpicc", &[source], &["-O1", "-g"], &program);
         let mut launch = mpi.launch_bare(&scratch, RANKS);
-        launch.args(words).args(places.words(&[&library(Site::shared())]));
+        launch.args(places.words(&[&library(Site::shared())]));
         launch.args(["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes"]).arg(&program).arg(argument);
         launch.stdout(Stdio::null()).stderr(Stdio::null());
         let child = launch.spawn().expect("launch");
@@ -73,6 +72,36 @@ impl Started {
     }
 }
 
+impl Started {
+    /// The processes of the ranks, by rank.
+    fn processes(&self) -> Vec<Pid> {
+        let csv = self.places.spooled_so_far();
+        let mut ranks: Vec<(u32, u32)> = csv.iter().map(|one| (one.rank, one.pid)).collect();
+        ranks.sort_unstable();
+        ranks.iter().map(|(_, pid)| Pid::from_raw(pid.cast_signed())).collect()
+    }
+
+    /// The processes above the ranks, up to the launcher.
+    fn launchers(&self, ranks: &[Pid]) -> Vec<Pid> {
+        let parent = |pid: Pid| -> Option<i32> {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
+        };
+        let first = Pid::from_raw(self.child.id().cast_signed());
+        let mut above = Vec::new();
+        let mut at = ranks[0];
+        while at != first {
+            at = Pid::from_raw(parent(at).expect("a parent"));
+            above.push(at);
+        }
+        above
+    }
+}
+
+fn signal(processes: &[Pid], signal: Signal) {
+    processes.iter().for_each(|process| kill(*process, signal).expect("signal"));
+}
+
 impl Drop for Started {
     fn drop(&mut self) {
         let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
@@ -101,7 +130,7 @@ fn cell(csv: &str, rank: u32, column: &str) -> String {
 #[test]
 fn sends_in_a_circle_are_told_as_a_deadlock() {
     for mpi in Mpi::installed("sends_in_a_circle_are_told_as_a_deadlock") {
-        let started = Started::new(mpi, &[], "faults/deadlock.c", "circle");
+        let started = Started::new(mpi, "faults/deadlock.c", "circle");
         let place = line("deadlock.c", "circle");
         let name = mpi.name();
         let top = started.standstill();
@@ -130,7 +159,10 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
         assert!(!waits.contains("hardly wait"), "under {name}: {waits}");
         assert!(!waits.contains("mostly waiting for a processor"), "under {name}: {waits}");
         assert!(waits.contains("Why a call waits is told when it ends"), "under {name}: {waits}");
-        assert_eq!(started.first_words(&["--why"]), "The program still runs: figures are of until now.");
+        assert_eq!(
+            started.first_words(&["--why"]),
+            "The program still runs: figures are of until now."
+        );
         // The same of what this node keeps, without a name.
         let why = started.said("topasview", &["--why"]);
         is_whole(&why);
@@ -143,7 +175,7 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
 fn a_rank_for_which_all_others_wait_is_named() {
     for mpi in Mpi::installed("a_rank_for_which_all_others_wait_is_named") {
         let name = mpi.name();
-        let started = Started::new(mpi, &[], "faults/deadlock.c", "computing");
+        let started = Started::new(mpi, "faults/deadlock.c", "computing");
         let place = line("deadlock.c", "barrier");
         let top = started.standstill();
         let first = started.first_words(&["--mpi"]);
@@ -157,7 +189,7 @@ fn a_rank_for_which_all_others_wait_is_named() {
         assert!(!top.contains("could be gained"), "under {name}: {top}");
         drop(started);
 
-        let started = Started::new(mpi, &[], "faults/deadlock.c", "collective");
+        let started = Started::new(mpi, "faults/deadlock.c", "collective");
         let (message, sum) = (line("deadlock.c", "message"), line("deadlock.c", "sum"));
         started.standstill();
         let first = started.first_words(&["--mpi"]);
@@ -173,30 +205,25 @@ fn a_rank_for_which_all_others_wait_is_named() {
 fn the_rank_that_was_killed_is_named_first() {
     for mpi in Mpi::installed("the_rank_that_was_killed_is_named_first") {
         let name = mpi.name();
-        // The launcher of MPICH kills the others in the same moment, unless it is told not to.
-        let words = if mpi == Mpi::Mpich { &["-disable-auto-cleanup"][..] } else { &[] };
-        let mut started = Started::new(mpi, words, "faults/killed.c", "");
+        let started = Started::new(mpi, "faults/killed.c", "");
+        let still = started.standstill();
+        assert!(still.contains("They wait for rank 2, which is outside of MPI"), "{name}: {still}");
+        // A launcher that sees one end ends the others: MPICH in the same moment.
+        let ranks = started.processes();
+        let launchers = started.launchers(&ranks);
+        signal(&launchers, Signal::SIGSTOP);
+        signal(&ranks[2..], Signal::SIGKILL);
         let begun = Instant::now();
         let mut top = String::new();
-        while mpi == Mpi::Mpich && begun.elapsed() < Duration::from_secs(60) {
+        while !top.contains("Rank 2 was lost") && begun.elapsed() < Duration::from_secs(60) {
             top = started.tool("topas-top", &["--once"]).out();
-            if top.contains("No call has ended for ") && top.contains("Rank 2 was lost") {
-                break;
-            }
             thread::sleep(Duration::from_millis(100));
         }
-        if mpi == Mpi::Mpich {
-            // The others wait for a rank that is gone.
-            assert!(top.contains("Other ranks of the launch still run."), "{top}");
-            thread::sleep(Duration::from_secs(2));
-            kill(Pid::from_raw(started.child.id().cast_signed()), Signal::SIGKILL).expect("kill");
-            for path in spool_files(&started.places.spool) {
-                let file = path.file_name().expect("a name").to_string_lossy().into_owned();
-                let pid = file.split('.').nth(2).and_then(|pid| pid.parse().ok()).expect("a pid");
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-            }
-        }
-        started.child.wait().expect("launcher");
+        assert!(top.contains("Other ranks of the launch still run."), "under {name}: {top}");
+        assert!(!top.contains("could be gained"), "under {name}: {top}");
+        thread::sleep(Duration::from_secs(2));
+        signal(&ranks[..2], Signal::SIGKILL);
+        signal(&launchers, Signal::SIGKILL);
         let begun = Instant::now();
         while started.tool("topas-top", &["--once"]).code() == 0
             && begun.elapsed() < Duration::from_secs(30)
@@ -207,7 +234,8 @@ fn the_rank_that_was_killed_is_named_first() {
         let is_whole = |text: &str| {
             let lost = "Rank 2 was lost first: it ended without a word on ";
             assert!(text.starts_with(lost), "under {name}: {text}");
-            let last = format!("outside of MPI, after MPI_Sendrecv at swap ({place}), its last call");
+            let last =
+                format!("outside of MPI, after MPI_Sendrecv at swap ({place}), its last call");
             assert!(text.contains(&last), "under {name}: {text}");
             let others = format!(
                 "The others ended because of that: rank 0 in MPI_Sendrecv from 2 at swap ({place}) for "

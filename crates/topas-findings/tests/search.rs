@@ -244,3 +244,16 @@ fn waits_of_several_kinds_are_told_together() {
     // All together are not.
     assert_eq!(names(&told(-0.1)), ["mpi-share", "uneven-computing"]);
 }
+
+/// Of a run that did not go to its end nothing is sure, and of one that stands still nothing is told.
+#[test]
+fn what_was_found_of_a_run_without_an_end_is_in_doubt() {
+    let mut search = Rules::builtin().search(&late(40.0), None);
+    let [found] = &mut search.findings[..] else { panic!("{search:?}") };
+    found.confidence = Confidence::Sure;
+    search.doubt();
+    assert_eq!(search.findings[0].confidence, Confidence::Likely);
+    assert!(!search.ruled_out.is_empty());
+    search.withhold();
+    assert!(search.findings.is_empty() && search.ruled_out.is_empty() && search.nothing.is_none());
+}

@@ -94,7 +94,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     let tick = tick_length(header);
     // While measuring goes on, so do the calls that threads are in.
     let counts = header.paused_since == 0 && spool.state() != Some(RankState::Written);
-    let now = if running { now(header) } else { death(header).and_then(|at| tick_at(header, at)) };
+    let now = if running { now(header) } else { death_tick(header) };
     let mut threads = Threads {
         sums: Box::default(),
         sizes: Vec::new(),
@@ -286,6 +286,11 @@ pub(super) fn tick_length(header: &Header) -> TickLength {
 pub(super) fn now(header: &Header) -> Option<u64> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     tick_at(header, now.as_nanos())
+}
+
+/// The tick at which the process of a rank ended; None if nobody noted it.
+pub(super) fn death_tick(header: &Header) -> Option<u64> {
+    tick_at(header, death(header)?)
 }
 
 /// The tick of a moment in ns since 1970; None if that is not known.

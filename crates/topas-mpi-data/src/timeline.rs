@@ -473,6 +473,9 @@ impl<'l> TimelineReader<'l, '_> {
                 let latest = clock.nanoseconds(process.latest_moment().ticks);
                 ended = ended.max(began).max(latest);
             }
+            if let Ok(tick) = process.facts.value("ended").parse() {
+                ended = ended.max(clock.nanoseconds(tick));
+            }
         }
         self.states.finish(&self.rows);
         let delays = self.notes.delays();

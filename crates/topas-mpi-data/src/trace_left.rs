@@ -11,6 +11,7 @@ use topas_mpi_profile::facts::{process_key, write_facts};
 use topas_mpi_profile::layout::{Block, Header};
 use topas_trace::{BODY, BlockContent, BlockHead, HEAD, LENGTH, RING_MAGIC, RingHead, checksum};
 
+use super::rank::death_tick;
 use super::spool::{Spool, SpoolError, text};
 
 /// Most blocks of a ring that are believed.
@@ -50,6 +51,10 @@ impl LoggedThreads {
             of.and_then(|(_, ring)| *ring)
         };
         write_facts(header, None, self.0.iter().map(|(block, _)| &**block), ring, &mut out);
+        // Until then a call lasted that has no event because it did not end.
+        if let Some(ended) = death_tick(header) {
+            out.put(b"ended ").dec(ended).byte(b'\n');
+        }
         let mut head = BlockHead {
             rank: header.rank,
             process: process_key(header),

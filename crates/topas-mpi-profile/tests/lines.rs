@@ -316,10 +316,10 @@ fn every_key_that_is_written_has_its_export() {
         }
         _ => None,
     });
-    assert_eq!(last.collect::<Vec<_>>(), [
-        (1, 2_000_000_001, None, &b""[..], 0),
-        (5, 6, Some(9), routine_name(3), 4)
-    ]);
+    assert_eq!(
+        last.collect::<Vec<_>>(),
+        [(1, 2_000_000_001, None, &b""[..], 0), (5, 6, Some(9), routine_name(3), 4)]
+    );
     let function = back.iter().find_map(|token| match token {
         Token::Module { number: 4, id: b"pab", file, function: Some(name) } => Some((file, name)),
         _ => None,

@@ -58,12 +58,10 @@ pub struct TopRow {
 /// Headings of the cells of a view; `waits` if waits were told apart.
 pub fn columns(view: TopView, waits: bool) -> &'static [&'static str] {
     match view {
-        TopView::Ranks if waits => {
-            &[
-                "rank", "host", "MPI %", "late %", "coll %", "open %", "other %", "calls", "sent B",
-                "now",
-            ]
-        }
+        TopView::Ranks if waits => &[
+            "rank", "host", "MPI %", "late %", "coll %", "open %", "other %", "calls", "sent B",
+            "now",
+        ],
         TopView::Ranks => {
             &["rank", "host", "MPI %", "p2p %", "coll %", "other %", "calls", "sent B", "now"]
         }
@@ -379,9 +377,26 @@ pub mod tests {
             let host = (*b"n1").into();
             let (missed, started) = Default::default();
             let last = Some(LastSign { quiet: Some(now * 1_000_000_000), ..LastSign::default() });
-            ranks.push(MpiRank { rank, pid: None, host, ending: None, missed, sums, started, last });
+            ranks.push(MpiRank {
+                rank,
+                pid: None,
+                host,
+                ending: None,
+                missed,
+                sums,
+                started,
+                last,
+            });
             let peer = (rank == 0).then_some(NowPeer { rank: 1, of_world: true });
-            inside.push((rank, Inside { routine: number, peer, path: (rank == 0).then_some(7), time: Some(now * 1_000_000_000) }));
+            inside.push((
+                rank,
+                Inside {
+                    routine: number,
+                    peer,
+                    path: (rank == 0).then_some(7),
+                    time: Some(now * 1_000_000_000),
+                },
+            ));
         }
         let date = Date { year: 2026, month: 1, day: 1 };
         let at = MpiRecordFacts::at(date, Time { hour: 0, minute: 0, second: 0 });

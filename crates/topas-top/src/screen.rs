@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 use topas_data::Outputs;
 use topas_render::why::title;
 
@@ -20,6 +20,9 @@ use crate::{TOOL, exit};
 
 /// Where the rows of a view are exported to.
 const EXPORT: &str = "topas-top.csv";
+
+/// Lines that tell which ranks stand still or were lost.
+const STUCK: u16 = 3;
 
 /// What the user sees beside the rows.
 #[derive(Default)]
@@ -150,9 +153,10 @@ fn export(board: Option<&Board>, args: &TopArgs) -> String {
 
 /// Draws everything.
 pub fn draw(frame: &mut Frame<'_>, board: Option<&Board>, args: &TopArgs, state: &ScreenState) {
+    let is_stuck = board.is_some_and(Board::is_stuck);
     let [head, warning, rows, foot] = Layout::vertical([
         Constraint::Length(1),
-        Constraint::Length(1),
+        Constraint::Length(if is_stuck { STUCK } else { 1 }),
         Constraint::Min(1),
         Constraint::Length(1),
     ])
@@ -162,9 +166,12 @@ pub fn draw(frame: &mut Frame<'_>, board: Option<&Board>, args: &TopArgs, state:
         None => frame.render_widget(Paragraph::new("The program has ended."), head),
         Some(board) => {
             frame.render_widget(Paragraph::new(board.title()).style(bold), head);
-            if let Some(standing) = board.standing().filter(|_| board.is_stuck()) {
+            if let Some(standing) = board.standing().filter(|_| is_stuck) {
                 let red = bold.fg(Color::Red);
-                frame.render_widget(Paragraph::new(standing).style(red), warning);
+                frame.render_widget(
+                    Paragraph::new(standing).style(red).wrap(Wrap { trim: true }),
+                    warning,
+                );
             } else if let Some(first) = board.search.findings.first() {
                 frame.render_widget(Paragraph::new(title(first)), warning);
             }
@@ -209,7 +216,7 @@ fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView, waits: bool)
         widths.insert(2, Constraint::Length(BAR as u16));
         let now = widths.len() - 1;
         widths[3..now - 2].fill(Constraint::Length(7));
-        widths[now] = Constraint::Length(40);
+        widths[now] = Constraint::Length(36);
         widths.push(Constraint::Min(10));
     }
     let rows = rows.map(move |row| {
@@ -280,13 +287,14 @@ mod tests {
         let shown = lines(&args(TopView::Ranks), &ScreenState::default());
         assert_eq!(shown[0], "heat  2 of 2 ranks here  10 s  MPI 60% of 20 s of wall clock time");
         let all = "No call has ended for 2.000 s: rank 0 in MPI_Recv from 1 at solve (heat.c:12) \
-                   for 3.000 s; rank 1 in MPI_Barrier for 2.000 s. Each ";
-        assert!(shown[1].starts_with(all.trim_end()), "{}", shown[1]);
-        assert!(shown[2].starts_with("rank   host      outside MPI  MPI %"), "{}", shown[2]);
-        assert!(shown[3].starts_with("0      n1        ####pppppppp 40%"), "{}", shown[3]);
-        assert!(shown[3].contains("MPI_Recv from 1 for 3.00 s !! at solve"), "{}", shown[3]);
-        assert!(shown[3].contains("▁▅█▄"), "{}", shown[3]);
-        assert!(shown[4].contains("######cccccc"), "{}", shown[4]);
+                   for 3.000 s; rank 1 in MPI_Barrier for 2.000 s. Each waits for the next, \
+                   0 -> 1 -> 0: the program may hang in a deadlock.";
+        assert_eq!(shown[1..4].join(" ").trim_end(), all);
+        assert!(shown[4].starts_with("rank   host      outside MPI  MPI %"), "{}", shown[4]);
+        assert!(shown[5].starts_with("0      n1        ####pppppppp 40%"), "{}", shown[5]);
+        assert!(shown[5].contains("MPI_Recv from 1 for 3.00 s !! at "), "{}", shown[5]);
+        assert!(shown[5].contains("▁▅█▄"), "{}", shown[5]);
+        assert!(shown[6].contains("######cccccc"), "{}", shown[6]);
         assert!(
             shown[7].starts_with("[r]anks") && shown[7].ends_with("sort: name"),
             "{}",
@@ -297,13 +305,13 @@ mod tests {
     #[test]
     fn views_filters_and_positions_show_their_rows() {
         let routines = lines(&args(TopView::Routines), &ScreenState::default());
-        assert!(routines[3].starts_with("MPI_Recv "), "{}", routines[3]);
+        assert!(routines[5].starts_with("MPI_Recv "), "{}", routines[5]);
         let filtered = TopArgs { filter: "Barrier".to_owned(), ..args(TopView::Routines) };
-        assert!(lines(&filtered, &ScreenState::default())[3].starts_with("MPI_Barrier "));
+        assert!(lines(&filtered, &ScreenState::default())[5].starts_with("MPI_Barrier "));
         let scrolled = ScreenState { top: 1, ..ScreenState::default() };
-        assert!(lines(&args(TopView::Ranks), &scrolled)[3].starts_with("1      n1"));
+        assert!(lines(&args(TopView::Ranks), &scrolled)[5].starts_with("1      n1"));
         let peers = lines(&args(TopView::Peers), &ScreenState::default());
-        assert!(peers[2].contains("Pairs of ranks are not counted"), "{}", peers[2]);
+        assert!(peers[4].contains("Pairs of ranks are not counted"), "{}", peers[4]);
         let typing = ScreenState { typing: true, ..ScreenState::default() };
         assert_eq!(lines(&filtered, &typing)[7], "filter: Barrier_");
     }

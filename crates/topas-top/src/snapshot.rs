@@ -57,7 +57,9 @@ impl ReaderLine {
         let routine = |RoutineLine(name, calls, time, sent, received, waits): &RoutineLine| {
             json!([name, calls, time, sent, received, waits])
         };
-        let now = |NowLine(name, peer, time, path, place): &NowLine| json!([name, peer, time, path, place]);
+        let now = |NowLine(name, peer, time, path, place): &NowLine| {
+            json!([name, peer, time, path, place])
+        };
         json!({
             "id": line.id,
             "exe": line.exe,
@@ -312,10 +314,10 @@ mod tests {
         let told: Vec<RankLine> = lines.iter().map(read).collect();
         assert_eq!(places(launch, &told), here);
         let quiet = |rank: &MpiRank| rank.last.and_then(|last| last.quiet);
-        assert_eq!(launch.ranks.iter().map(quiet).collect::<Vec<_>>(), [
-            Some(3_000_000_000),
-            Some(2_000_000_000)
-        ]);
+        assert_eq!(
+            launch.ranks.iter().map(quiet).collect::<Vec<_>>(),
+            [Some(3_000_000_000), Some(2_000_000_000)]
+        );
         assert_eq!(launch.total.mpi, profile.total.mpi);
         // A rank that is told twice is one.
         let twice = launches(vec![profile], lines.iter().map(read));

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
 use topas_findings::{BottleneckSearch, Rules, mpi_facts};
-use topas_mpi_data::{
-    LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool,
-};
+use topas_mpi_data::{LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool};
 use topas_render::mpi_views::{CallPlaces, PathViews, call_places};
 use topas_symbols::Symbols;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use topas_data::Source;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    MpiProfile, Origin, Timeline, TraceLog, TraceSkips, data_file_beside, own_uid, read_launch_profiles,
-    read_spool_files, spool_files, trace_files,
+    MpiProfile, Origin, Timeline, TraceLog, TraceSkips, data_file_beside, own_uid,
+    read_launch_profiles, read_spool_files, spool_files, trace_files,
 };
 use topas_render::mpi_views::PathViews;
 use topas_render::timeline::{LogFile, TimelinePage};

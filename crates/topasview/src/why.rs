@@ -50,8 +50,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
     };
     if run.table.is_none() && run.profile.is_none() && args.inputs.is_empty() {
         let wanted = args.launch.as_deref().unwrap_or_default().as_bytes();
-        run.profile =
-            kept(args).into_iter().find(|profile| profile.facts.id.starts_with(wanted));
+        run.profile = kept(args).into_iter().find(|profile| profile.facts.id.starts_with(wanted));
     }
     if run.table.is_none() && run.profile.is_none() {
         if run.failed {

@@ -58,10 +58,7 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
     let origin =
         if told.iter().any(|one| one.died.is_none()) { Origin::Live } else { Origin::Left };
     MpiProfile {
-        facts: MpiRecordFacts {
-            npes: Some(told.len() as u32),
-            ..MpiRecordFacts::at(date, time)
-        },
+        facts: MpiRecordFacts { npes: Some(told.len() as u32), ..MpiRecordFacts::at(date, time) },
         origin,
         total,
         ranks,

@@ -6,8 +6,8 @@ use topas_mpi_data::{Ending, MpiProfile, MpiSums, Origin, RoutineAmount};
 use super::heading::when;
 use super::{View, Views};
 use super::{
-    communicators, counters, efficiency, matrix, metrics, paths, peers, routines, sizes, switches,
-    waiting, waits,
+    communicators, counters, efficiency, matrix, metrics, paths, peers, routines, sizes, standing,
+    switches, waiting, waits,
 };
 use crate::number::machine;
 use crate::wording::clean;
@@ -49,6 +49,9 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
     about["started"] = views.worlds.started.clone().into();
     object.insert("launch".to_owned(), about);
     object.insert("sums".to_owned(), sums(&profile.total));
+    if standing::is_told(profile) {
+        object.insert("standing".to_owned(), standing::value(profile, views.paths.as_ref()));
+    }
     for view in which {
         match view {
             View::Overview => {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Value, json};
 use topas_data::clock;
 use topas_mpi_data::{
     Inside, LastSign, LostRanks, MpiProfile, MpiRank, NowPeer, PeerSide, RoutineNumber, Standstill,
@@ -288,6 +289,25 @@ pub fn standing_words(profile: &MpiProfile, places: &CallPlaces) -> Option<Strin
 pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
     let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
     standing_words(profile, &places)
+}
+
+/// For JSON: the sentence, and the calls in which ranks are, or were when they ended.
+pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
+    let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
+    let call = |(rank, inside): &(u32, Inside)| {
+        json!({
+            "rank": rank,
+            "routine": format!("MPI_{}", clean(profile.routines.name(inside.routine).as_bytes())),
+            "peer": inside.peer.map(|peer| peer.rank),
+            "peer_of_world": inside.peer.map(|peer| peer.of_world),
+            "seconds": inside.time.map(|time| time as f64 / 1e9),
+            "place": inside.path.and_then(|path| places.get(&(*rank, path))),
+        })
+    };
+    json!({
+        "sentence": standing_words(profile, &places),
+        "calls": profile.inside.iter().map(call).collect::<Vec<_>>(),
+    })
 }
 
 /// Whether there is something of the kind to be said.

@@ -8,8 +8,8 @@ use super::amount::routine_name;
 use super::body::ViewBody;
 use super::cells::CellTable;
 use super::culprit::first_sentence;
-use super::standing;
 use super::json::{number, seconds as json_seconds};
+use super::standing;
 use crate::number::{exact_seconds, seconds};
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.

@@ -138,8 +138,7 @@ impl<'a> MpiInput<'a> {
         may_write(self.args, &[])?;
         let profiles = self.kept();
         if profiles.is_empty() {
-            let names: Vec<String> =
-                spools().iter().map(|dir| dir.display().to_string()).collect();
+            let names: Vec<String> = spools().iter().map(|dir| dir.display().to_string()).collect();
             let what = format!(
                 "no {OUT} in this directory, and no rank of yours with a profile in {}",
                 names.join(" or ")

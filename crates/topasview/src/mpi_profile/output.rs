@@ -123,7 +123,8 @@ fn needs_paths(asked: &[View], profile: &MpiProfile) -> bool {
     let shown = [View::Paths, View::Partners];
     let named = asked.is_empty() || asked.contains(&View::Waits);
     let stands = profile.ranks.iter().any(|rank| rank.last.is_some());
-    asked.iter().any(|view| shown.contains(view)) || named && (profile.total.waits.measured || stands)
+    asked.iter().any(|view| shown.contains(view))
+        || named && (profile.total.waits.measured || stands)
 }
 
 /// The call paths of a profile, with what their frames are in the source; None if they were not
