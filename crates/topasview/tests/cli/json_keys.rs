@@ -40,6 +40,17 @@ fn mpi_lines(id: &str, more: &str) -> String {
     text
 }
 
+/// The MPI profile of two ranks that were killed, the first of them in a call.
+fn lost() -> String {
+    let lines = mpi_lines("5c3a-b", "").replace("end=abort:3", "end=lost");
+    let of_rank = |(rank, line): (u32, &str)| {
+        let died = 1_795_161_660 + 2 * rank;
+        format!("{line} n=Recv:1.5:1:{}:w z=1795161650:1795161655:{died}:Recv:1\n", 1 - rank)
+    };
+    let all = lines.lines().next().unwrap_or_default().to_owned() + "\n";
+    with_lengths(&(all + &(0..).zip(lines.lines().skip(1)).map(of_rank).collect::<String>()))
+}
+
 /// A world of spawned processes, and the rank that started it.
 fn worlds() -> String {
     let master = "2026/11/20 08:01:01 topas-mpi mohr master 1 5c3a-9 v=1 of=rank line=1/1 t=1795161661 \
@@ -120,6 +131,7 @@ fn site() -> TempDir {
     for (name, text) in [
         ("mpi.log", mpi_profile()),
         ("worlds.log", worlds()),
+        ("lost.log", lost()),
         // Ranks whose times say nothing of that of their threads.
         ("threads.log", mpi_profile().lines().next().unwrap().replace("thr=1", "thr=2") + "\n"),
         ("calibration", CALIBRATION.to_owned()),
@@ -151,6 +163,8 @@ fn the_manual_has_every_key_and_no_other() {
         "--mpi --json --compare mpi.log mpi.log",
         "--why --json mpi.log",
         "--why --json worlds.log",
+        "--why --json lost.log",
+        "--mpi --json lost.log",
         "--mpi --json --launch 5c3a-9 worlds.log",
         "--mpi --json --launch 5c3a-a worlds.log",
         "--why --json --launch r19 new.log",
