@@ -536,6 +536,11 @@ fn a_rank_that_was_killed_was_in_a_call() {
     assert_eq!(timeline.ended, 1000 * MS, "the latest moment of the rank");
     assert_eq!(timeline.missing_ranks, 1);
     assert_eq!(timeline.notes, [], "of the barrier, a rank is missing");
+    // Whoever collected the log knows until when the call lasted.
+    let told = format!("inside 1 {}\nended {}\n", 30 * MS, 2500 * MS);
+    let logs = [log(&[block(0, 0, 0, &calls), facts(0, 2, &told)].concat())];
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert_eq!(timeline.ended, 2500 * MS);
 }
 
 /// Whatever a log says: times of a row add up to its length, and nothing ends with a panic.
