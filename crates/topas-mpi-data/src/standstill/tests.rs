@@ -1,3 +1,5 @@
+//! Standstills and lost ranks of made-up launches.
+
 use topas_format::civil::{Date, Time};
 
 use super::*;
