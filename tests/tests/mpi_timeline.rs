@@ -163,8 +163,8 @@ fn what_the_log_lacks_is_told_by_the_profile() {
         assert!(words.starts_with("The log tells "), "{}: {words}", mpi.name());
         assert!(words.contains(" By the profile: "), "{}: {words}", mpi.name());
         // All pass the delay of rank 1 on.
-        let is_named = words.contains("Rank 1 makes the others wait")
-            || words.contains(" s for rank 1, ");
+        let is_named =
+            words.contains("Rank 1 makes the others wait") || words.contains(" s for rank 1, ");
         assert!(is_named, "{}: {words}", mpi.name());
         assert_eq!(facts(&page)["late"], 1, "{}: {words}", mpi.name());
         assert!(page.contains("Go to rank 1"), "{}: {words}", mpi.name());
