@@ -96,21 +96,21 @@ unsafe extern "C" fn topas_mpi_enter_extra(
         return general(frame, thread, symbol);
     }
     let bits = mode();
-    if bits & mode::BEFORE == 0
+    if let Some(target) = below.plain()
         && !thread.block.is_null()
-        && let Some(target) = below.plain()
     {
-        return opens::<PLAIN>(frame, thread, symbol, target);
+        let waits = bits & mode::WAITS != 0;
+        if bits & mode::BEFORE & !mode::WAITS == 0 && !(waits && descriptor(symbol).notes()) {
+            return opens::<PLAIN>(frame, thread, symbol, target);
+        }
+        if mode::is_idle(bits) {
+            return opens::<IDLE>(frame, thread, symbol, target);
+        }
     }
     if below.is_unknown() || thread.is_new_binding(symbol.binding()) {
         return general(frame, thread, symbol);
     }
     if bits & (mode::RARE | mode::PATHS) != 0 {
-        if mode::is_idle(bits)
-            && let Some(target) = below.plain()
-        {
-            return opens::<IDLE>(frame, thread, symbol, target);
-        }
         return outermost_of_any(frame, thread, symbol, below.target());
     }
     outermost_of_lean(frame, thread, symbol, below.target())
@@ -193,8 +193,8 @@ fn outermost<const WAY: u8>(
 ) -> Next {
     frame.symbol = symbol;
     thread.outer = frame;
-    if WAY != PLAIN && mode::has(hooks::ENTERED) {
-        hooks::entered::<WAY>(frame, thread);
+    if WAY == ANY {
+        hooks::entered(frame, thread);
     }
     let descriptor = descriptor(symbol);
     if symbol.binding().is_c() {
@@ -203,15 +203,13 @@ fn outermost<const WAY: u8>(
             if descriptor.before() {
                 return prepared::<WAY>(frame, thread, target);
             }
-        } else if WAY == PLAIN || WAY == LEAN && !mode::has(mode::BEFORE) {
+        } else if WAY == PLAIN || WAY == LEAN && !(mode::has(mode::WAITS) && descriptor.notes()) {
             return found_plain(frame, thread, target);
         }
     } else {
         if descriptor.awaited() || WAY != PLAIN && descriptor.notes() {
             thread.awaits(symbol.function());
-        } else if (WAY == PLAIN || WAY == LEAN && !mode::has(mode::BEFORE))
-            && descriptor.is_plain(symbol.binding())
-        {
+        } else if (WAY == PLAIN || WAY == LEAN) && descriptor.is_plain(symbol.binding()) {
             return found_plain(frame, thread, target);
         }
         copy_words(frame, descriptor.words(symbol.binding()));
@@ -329,8 +327,8 @@ fn begins<const WAY: u8>(
     if WAY != PLAIN
         && WAY != IDLE
         && mode::has(mode::WAITS)
-        && frame.symbol.binding().is_c()
-        && descriptor(frame.symbol).comes()
+        && descriptor(symbol).comes()
+        && symbol.binding().is_c()
         && !flow::waits::quick::come(frame, now)
     {
         return comes(frame, target, now);

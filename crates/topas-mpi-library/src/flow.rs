@@ -26,7 +26,7 @@ use topas_mpi_table::{Flow, FlowAmount, ToldBy};
 use crate::element::{element, element_mut};
 use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
-use crate::mode::{PLAIN, paused};
+use crate::mode::{PLAIN, SOLE, paused};
 use crate::requests::flag;
 use crate::thread::Thread;
 use crate::{spool, sys};
@@ -39,6 +39,9 @@ pub use library::byte_and_world;
 use library::{Library, library};
 use peers::Account;
 use plan::{Act, CallPlan, NONE, PLANS};
+
+/// Bytes that a call has sent and received.
+pub type Moved = [u64; 2];
 
 impl CallPlan {
     /// Whether something is to be done before a call.
@@ -241,15 +244,15 @@ fn new_ledger(thread: &Thread) -> usize {
 }
 
 /// After the successful call of a function of a shape, by one of its names in C without large
-/// counts, in a thread that has a ledger: what it moved. `HOT` is its [`Hot`](plan::Hot). False if
-/// something about it is new, and nothing was counted.
+/// counts, in a thread that has a ledger: counts what it moved, and tells that. `HOT` is its
+/// [`Hot`](plan::Hot). None if something about it is new, and nothing was counted.
 #[inline(always)]
 pub fn shaped<const WAY: u8, const HOT: u8>(
     frame: &mut Frame,
     thread: &mut Thread,
     function: u32,
     now: u64,
-) -> bool {
+) -> Option<Moved> {
     let function = function as usize;
     // SAFETY: `enter` was given the number of a function.
     let plan = unsafe { PLANS.get_unchecked(function) };
@@ -257,11 +260,15 @@ pub fn shaped<const WAY: u8, const HOT: u8>(
     let (ledger, library) = unsafe { (&mut *(thread.flow as *mut Ledger), library::known()) };
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
-    // SAFETY: the outermost frame: that of the call, or of a Fortran function above it.
-    let ticks = if WAY == PLAIN { 0 } else { now.wrapping_sub(unsafe { (*thread.outer).began }) };
+    let ticks = if WAY == PLAIN || WAY == SOLE {
+        0
+    } else {
+        // SAFETY: the outermost frame: that of the call, or of a Fortran function above it.
+        now.wrapping_sub(unsafe { (*thread.outer).began })
+    };
     let args = &frame.args;
     let call = HotCall::<WAY, HOT> { library, ledger, block, plan, args, function, ticks };
-    call.flows().is_some()
+    call.flows()
 }
 
 /// Of a call of a shape that [`shaped`] has not counted: makes known what it is about, if a call before the

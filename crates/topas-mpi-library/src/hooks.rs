@@ -3,7 +3,7 @@
 //!
 //! In the order of a call of the program's:
 //!
-//! * [`entered`], with `PATHS` or `LOG`: the outermost call, in C or Fortran, before the clock is
+//! * [`entered`], with `PATHS`: the outermost call, in C or Fortran, before the clock is
 //!   read. [`Frame::caller`] is the return address, [`Frame::stack`] the stack pointer of the caller
 //!   behind it. What is found goes to `now.path` of the thread's block, where the `now` line
 //!   shows it.
@@ -14,13 +14,14 @@
 //!
 //! Other nested calls (MPI within MPI) come to none of them.
 
+use crate::flow::Moved;
 use crate::frame::Frame;
 use crate::mode::{ANY, COMMUNICATORS, LOG, PATHS, WAITS, has, paused};
 use crate::thread::Thread;
 use crate::{flow, paths, trace};
 
-/// Modes with [`entered`] and [`left`].
-pub const ENTERED: u32 = PATHS | LOG;
+/// Modes with [`left`].
+pub const LEFT: u32 = PATHS | LOG;
 /// Modes with [`returned`].
 pub const RETURNED: u32 = WAITS | LOG;
 /// Modes in which something is noted of calls that move nothing.
@@ -28,35 +29,26 @@ pub const NOTED: u32 = RETURNED | COMMUNICATORS;
 
 /// See the module.
 #[inline(always)]
-pub fn entered<const WAY: u8>(frame: &mut Frame, thread: &mut Thread) {
-    if WAY == ANY && has(PATHS) {
+pub fn entered(frame: &mut Frame, thread: &mut Thread) {
+    if has(PATHS) {
         paths::enter(frame, thread);
-    }
-    if has(LOG) {
-        trace::enter(frame, thread);
     }
 }
 
 /// See the module.
 #[inline(always)]
-pub fn returned(frame: &Frame, thread: &mut Thread, now: u64) {
+pub fn returned(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
     let collective = frame.result as i32 == 0 && !paused() && noted(frame, thread, now);
     if has(WAITS) && !collective {
         flow::waits::after(frame, thread, now);
     }
     if !core::ptr::eq(thread.outer, frame) {
-        reached(frame, thread);
+        reached(frame, thread, moved);
     }
 }
 
-/// The same of a successful call of a shape, its [`Hot`](crate::flow::plan::Hot), but for [`reached`]:
-/// false if it is left to [`returned`].
-#[inline(always)]
-pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
-    !has(WAITS) || flow::waits::quick::shaped::<HOT>(frame, thread, now)
-}
-
-/// The same of a successful call that moves nothing.
+/// The same of a successful call that moves nothing, but for [`reached`]: false if it is left to
+/// [`returned`].
 #[inline(always)]
 pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
     !has(WAITS) || flow::waits::quick::noted(frame, thread, now)
@@ -64,25 +56,29 @@ pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
 
 /// A call in C is over that one in Fortran has made.
 #[inline(always)]
-pub fn reached(frame: &Frame, thread: &mut Thread) {
+pub fn reached(frame: &Frame, thread: &mut Thread, [sent, received]: Moved) {
     if has(LOG) {
-        trace::reached(frame, thread);
+        trace::reached(frame, thread, sent, received);
     }
 }
 
 /// See the module.
 #[inline(always)]
-pub fn left(frame: &Frame, thread: &mut Thread, now: u64) {
-    if !has(PATHS) {
-        return trace::leave(frame, thread, now);
+pub fn left<const WAY: u8>(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
+    let [sent, received] = moved;
+    if WAY == ANY || has(PATHS) {
+        return left_by_any(frame, thread, now, sent, received);
     }
-    left_with_path(frame, thread, now);
+    trace::leave(frame, thread, sent, now, received);
 }
 
 #[inline(never)]
-fn left_with_path(frame: &Frame, thread: &mut Thread, now: u64) {
-    if has(LOG) {
-        trace::leave(frame, thread, now);
+fn left_by_any(frame: &Frame, thread: &mut Thread, now: u64, sent: u64, received: u64) {
+    if has(LOG) && !paused() {
+        trace::leave_by_path(frame, thread, sent, now, received);
+    }
+    if !has(PATHS) {
+        return;
     }
     paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
 }

@@ -4,13 +4,14 @@ use topas_mpi_profile::layout::{Block, ROW_MISSED};
 
 use crate::element::element;
 use crate::entry::descriptor;
+use crate::flow::Moved;
 use crate::flow::plan::Hot;
 use crate::frame::Frame;
 use crate::generated::table::DESCRIPTORS;
-use crate::mode::{self, ANY, COUNTED, LEAN, PLAIN, mode};
+use crate::mode::{self, ANY, COUNTED, LEAN, PLAIN, SOLE, mode};
 use crate::symbol::StubSymbol;
 use crate::thread::Thread;
-use crate::{clock, counters, flow, hooks, special, ticks};
+use crate::{clock, counters, flow, hooks, paths, special, ticks};
 
 /// At the return of a function that `topas_mpi_enter` wanted to hear of, while nothing is switched
 /// on.
@@ -48,12 +49,20 @@ unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Threa
         }
         return;
     }
-    left_of_lean(frame, thread);
+    if bits & mode::COMMUNICATORS != 0 {
+        return left_of_lean(frame, thread);
+    }
+    left_of_sole(frame, thread);
 }
 
 #[inline(never)]
 fn left_of_lean(frame: &mut Frame, thread: &mut Thread) {
     left::<LEAN>(frame, thread, ticks::counter());
+}
+
+#[inline(never)]
+fn left_of_sole(frame: &mut Frame, thread: &mut Thread) {
+    left::<SOLE>(frame, thread, ticks::counter());
 }
 
 /// Whether something is to be known of a call later, even if it is made while measuring is paused. Of no
@@ -70,7 +79,7 @@ fn left_of_any(frame: &mut Frame, thread: &mut Thread) {
     let idle = mode::paused() && thread.flow != 0 && !mode::has(mode::WAITS);
     if idle && !follows(frame.symbol) {
         if core::ptr::eq(thread.outer, frame) {
-            ends::<ANY, false>(frame, thread, frame.symbol.function(), now);
+            ends::<ANY, false>(frame, thread, frame.symbol.function(), now, [0; 2]);
         }
         return;
     }
@@ -84,7 +93,7 @@ fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     let descriptor = descriptor(frame.symbol).as_it_stands();
     if !descriptor.awaited() && (WAY == PLAIN || !descriptor.notes()) {
         if core::ptr::eq(thread.outer, frame) {
-            ends::<WAY, true>(frame, thread, function, now);
+            ends::<WAY, true>(frame, thread, function, now, [0; 2]);
         }
         return;
     }
@@ -93,18 +102,16 @@ fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
             if thread.still_awaits() {
                 return ends_in_fortran::<WAY>(frame, thread, now);
             }
-            return ends::<WAY, true>(frame, thread, function, now);
+            return ends::<WAY, true>(frame, thread, function, now, [0; 2]);
         }
         return returned_by::<WAY>(frame, thread, now);
     }
     if !descriptor.after() {
-        if WAY == COUNTED && descriptor.notes()
-            || WAY != PLAIN && descriptor.notes() && mode::has(hooks::NOTED)
-        {
+        if descriptor.notes() && is_noted::<WAY>(frame, thread) {
             return noted::<WAY>(frame, thread, function, now);
         }
         if core::ptr::eq(thread.outer, frame) {
-            ends::<WAY, true>(frame, thread, function, now);
+            ends::<WAY, true>(frame, thread, function, now, [0; 2]);
         }
         return;
     }
@@ -116,11 +123,12 @@ fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     }
     match descriptor.hot() {
         Hot::No | Hot::Both => returned_by::<WAY>(frame, thread, now),
+        // Not all are compiled for every way.
+        Hot::Bcast => shaped::<WAY, { Hot::Bcast as u8 }>(frame, thread, function, now),
+        Hot::Rma if WAY == SOLE => larger::<LEAN>(Hot::Rma, frame, thread, function, now),
+        hot if WAY == COUNTED => larger::<LEAN>(hot, frame, thread, function, now),
         Hot::Send => shaped::<WAY, { Hot::Send as u8 }>(frame, thread, function, now),
         Hot::Recv => shaped::<WAY, { Hot::Recv as u8 }>(frame, thread, function, now),
-        Hot::Bcast => shaped::<WAY, { Hot::Bcast as u8 }>(frame, thread, function, now),
-        // Not compiled for every way.
-        hot if WAY == COUNTED => larger::<LEAN>(hot, frame, thread, function, now),
         hot => larger::<WAY>(hot, frame, thread, function, now),
     }
 }
@@ -135,7 +143,9 @@ fn larger<const WAY: u8>(
     now: u64,
 ) {
     match hot {
-        Hot::Rma => shaped::<WAY, { Hot::Rma as u8 }>(frame, thread, function, now),
+        Hot::Send => shaped::<WAY, { Hot::Send as u8 }>(frame, thread, function, now),
+        Hot::Recv => shaped::<WAY, { Hot::Recv as u8 }>(frame, thread, function, now),
+        Hot::Rma if WAY != SOLE => shaped::<WAY, { Hot::Rma as u8 }>(frame, thread, function, now),
         Hot::Isend => shaped::<WAY, { Hot::Isend as u8 }>(frame, thread, function, now),
         Hot::Irecv => shaped::<WAY, { Hot::Irecv as u8 }>(frame, thread, function, now),
         _ => shaped::<WAY, { Hot::Sendrecv as u8 }>(frame, thread, function, now),
@@ -151,17 +161,26 @@ fn shaped<const WAY: u8, const HOT: u8>(
     function: u32,
     now: u64,
 ) {
-    if !flow::shaped::<WAY, HOT>(frame, thread, function, now) {
-        return missed::<WAY>(frame, thread, now);
+    let Some(moved) = flow::shaped::<WAY, HOT>(frame, thread, function, now) else {
+        return match WAY {
+            SOLE => missed::<LEAN>(frame, thread, now),
+            _ => missed::<WAY>(frame, thread, now),
+        };
+    };
+    if WAY != PLAIN && WAY != COUNTED && mode::has(mode::WAITS) {
+        return waited::<HOT>(frame, thread, now, moved);
     }
-    if WAY != PLAIN
-        && WAY != COUNTED
-        && mode::has(hooks::RETURNED)
-        && !hooks::shaped::<HOT>(frame, thread, now)
-    {
-        return analysed(frame, thread, now);
+    outermost_ends::<WAY>(frame, thread, function, now, moved);
+}
+
+/// What a call of a shape moved was counted: why it waited.
+#[inline(never)]
+fn waited<const HOT: u8>(frame: &mut Frame, thread: &mut Thread, now: u64, moved: Moved) {
+    if !flow::waits::quick::shaped::<HOT>(frame, thread, now) {
+        return analysed(frame, thread, now, moved);
     }
-    outermost_ends::<WAY>(frame, thread, function, now);
+    let function = frame.symbol.function();
+    outermost_ends::<LEAN>(frame, thread, function, now, moved);
 }
 
 /// The same of a call that is about something else than the last ones.
@@ -173,6 +192,23 @@ fn missed<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     returned_by::<WAY>(frame, thread, now);
 }
 
+/// Whether what is switched on has to note a call that moves nothing. To the event log alone, a call of
+/// the program's in C that has returned is over, once the MPI is known.
+#[inline(always)]
+fn is_noted<const WAY: u8>(frame: &Frame, thread: &Thread) -> bool {
+    match WAY {
+        PLAIN => false,
+        COUNTED => true,
+        SOLE => {
+            let bits = mode();
+            bits & mode::WAITS != 0
+                || bits & mode::LOG != 0
+                    && (thread.flow == 0 || !core::ptr::eq(thread.outer, frame))
+        }
+        _ => mode::has(hooks::NOTED),
+    }
+}
+
 /// A call in C without large counts has returned that moves nothing, and that is noted by what is
 /// switched on.
 #[inline(never)]
@@ -180,38 +216,46 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
     if frame.result as i32 != 0 || thread.flow == 0 {
         return returned::<true>(frame, thread, now);
     }
-    if (WAY == COUNTED || mode::has(mode::COMMUNICATORS)) && !flow::noted(frame, thread, now) {
+    if (WAY == COUNTED || WAY == LEAN && mode::has(mode::COMMUNICATORS))
+        && !flow::noted(frame, thread, now)
+    {
         return returned::<true>(frame, thread, now);
     }
-    if WAY != COUNTED && mode::has(hooks::RETURNED) && !hooks::noted(frame, thread, now) {
-        return analysed(frame, thread, now);
+    if WAY != COUNTED && !hooks::noted(frame, thread, now) {
+        return analysed(frame, thread, now, [0; 2]);
     }
-    outermost_ends::<WAY>(frame, thread, function, now);
+    outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);
 }
 
 /// The end of a call in C: of one that the program made, or of one that a binding made for it.
 #[inline(always)]
-fn outermost_ends<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, now: u64) {
+fn outermost_ends<const WAY: u8>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    function: u32,
+    now: u64,
+    moved: Moved,
+) {
     if core::ptr::eq(thread.outer, frame) {
-        ends::<WAY, true>(frame, thread, function, now);
+        ends::<WAY, true>(frame, thread, function, now, moved);
     } else if WAY != PLAIN && WAY != COUNTED {
-        hooks::reached(frame, thread);
+        hooks::reached(frame, thread, moved);
     }
 }
 
 /// What a call in C moved was counted, and the analyses have to look at it.
 #[inline(never)]
-fn analysed(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    hooks::returned(frame, thread, now);
+fn analysed(frame: &mut Frame, thread: &mut Thread, now: u64, moved: Moved) {
+    hooks::returned(frame, thread, now, moved);
     if core::ptr::eq(thread.outer, frame) {
-        ends::<ANY, true>(frame, thread, frame.symbol.function(), now);
+        ends::<ANY, true>(frame, thread, frame.symbol.function(), now, moved);
     }
 }
 
 /// A call in Fortran is over whose function in C was not reached.
 #[inline(never)]
 fn ends_in_fortran<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    ends::<WAY, false>(frame, thread, frame.symbol.function(), now);
+    ends::<WAY, false>(frame, thread, frame.symbol.function(), now, [0; 2]);
 }
 
 /// Any call has returned by a way.
@@ -228,27 +272,57 @@ fn returned_by<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) 
 #[inline(never)]
 fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     let descriptor = descriptor(frame.symbol);
+    let mut moved = [0; 2];
     if frame.symbol.binding().is_c() && (descriptor.after() || EXTRA && descriptor.notes()) {
+        if EXTRA && mode::has(mode::LOG) {
+            // Not in registers, so that other calls do not have to save them.
+            frame.kept.moved = moved_by(frame, thread);
+        }
         flow::after::<EXTRA>(frame, thread, now);
         if descriptor.special() {
             special::after(frame, thread);
         }
         if EXTRA && mode::has(hooks::RETURNED) {
-            hooks::returned(frame, thread, now);
+            if mode::has(mode::LOG) {
+                moved = moved_since(frame, thread);
+            }
+            hooks::returned(frame, thread, now, moved);
         }
     }
     if core::ptr::eq(thread.outer, frame) {
         if EXTRA {
-            ends::<ANY, false>(frame, thread, frame.symbol.function(), now);
+            ends::<ANY, false>(frame, thread, frame.symbol.function(), now, moved);
         } else {
-            ends::<PLAIN, false>(frame, thread, frame.symbol.function(), now);
+            ends::<PLAIN, false>(frame, thread, frame.symbol.function(), now, moved);
         }
     }
 }
 
-/// The outermost call is over. `C` if it is known to be one in C.
+/// What a call has moved since that was noted in its frame.
+#[inline(never)]
+fn moved_since(frame: &Frame, thread: &Thread) -> Moved {
+    let [sent, received] = moved_by(frame, thread);
+    let [sent_before, received_before] = frame.kept.moved;
+    // What was cancelled may make it less.
+    [sent.saturating_sub(sent_before), received.saturating_sub(received_before)]
+}
+
+/// What calls of the function of a call have moved so far.
 #[inline(always)]
-fn ends<const WAY: u8, const C: bool>(frame: &Frame, thread: &mut Thread, function: u32, now: u64) {
+fn moved_by(frame: &Frame, thread: &Thread) -> Moved {
+    // SAFETY: the thread's own block.
+    paths::moved(unsafe { &*thread.block }, frame.symbol.function())
+}
+
+/// The outermost call is over, which moved this if it is one in C. `C` if it is known to be one.
+#[inline(always)]
+fn ends<const WAY: u8, const C: bool>(
+    frame: &Frame,
+    thread: &mut Thread,
+    function: u32,
+    now: u64,
+    moved: Moved,
+) {
     let function = function as usize;
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
@@ -273,7 +347,7 @@ fn ends<const WAY: u8, const C: bool>(frame: &Frame, thread: &mut Thread, functi
             row.longest = length;
         }
     }
-    if WAY != PLAIN && WAY != COUNTED && mode::has(hooks::ENTERED) {
-        hooks::left(frame, thread, now);
+    if WAY != PLAIN && WAY != COUNTED && mode::has(hooks::LEFT) {
+        hooks::left::<WAY>(frame, thread, now, moved);
     }
 }

@@ -23,8 +23,8 @@ pub const LOG: u32 = 1 << 7;
 /// With one of these a call takes the way of all that can be switched on.
 pub const RARE: u32 = PAUSED | NANOSECONDS | COUNTERS;
 
-/// With one of these more is to be done before the plainest call: all but [`COMMUNICATORS`].
-pub const BEFORE: u32 = OFF | RARE | WAITS | PATHS | LOG;
+/// With one of these more is to be done before the plainest call: all but [`COMMUNICATORS`] and [`LOG`].
+pub const BEFORE: u32 = OFF | RARE | WAITS | PATHS;
 
 /// The way of a call while no bit is set.
 pub const PLAIN: u8 = 0;
@@ -37,6 +37,8 @@ pub const ANY: u8 = 2;
 pub const COUNTED: u8 = 3;
 /// While [`PAUSED`] is set, and nothing else but [`COMMUNICATORS`].
 pub const IDLE: u8 = 4;
+/// As [`LEAN`] without [`COMMUNICATORS`]: what a call moved is counted as in [`PLAIN`].
+pub const SOLE: u8 = 5;
 
 /// The bits, for the assembly.
 ///

@@ -17,11 +17,13 @@ use topas_mpi_profile::facts::{HostClock, process_key, write_facts};
 use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
 use topas_mpi_profile::lines::text;
 use topas_trace::{
-    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, NameBytes, RING_MAGIC, RingHead,
-    STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
+    BlockContent, BlockHead, CallArguments, CallEvent, EventRoom, LENGTH, NameBytes, RING_MAGIC,
+    RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
 };
 
+use crate::element::{element, element_mut};
 use crate::files::{self, File};
+use crate::flow::waits::logged::expected::{ExpectedCalls, Period, ReachedCall};
 use crate::flow::waits::logged::{self, Told};
 use crate::frame::Frame;
 use crate::generated::number;
@@ -52,16 +54,11 @@ pub struct ThreadLog {
     block: *mut TraceBlock,
     /// Where the blocks are
     blocks: *mut TraceBlock,
-    /// Bytes sent and received when the call began
-    before: [u64; 2],
-    /// What a function of C was about that a function of Fortran has called
-    reached: CallArguments,
-    /// Whether there was one
-    is_reached: bool,
-    /// Whether it was as expected, or is about nothing; then `reached` does not tell it, but this
-    /// number of a collective
-    is_expected: bool,
-    number: u64,
+    /// In which those of `expected` hold
+    period: Period,
+    writer: Writer,
+    expected: ExpectedCalls,
+    reached: ReachedCall,
     /// What else the call was about
     more: MoreOfCall,
     /// Names of the states that are open, the outermost first
@@ -70,7 +67,6 @@ pub struct ThreadLog {
     depth: u32,
     /// What calls were about, by function
     told: [Told; FUNCTIONS],
-    writer: Writer,
 }
 
 /// States within each other whose names are kept until they end.
@@ -96,10 +92,7 @@ pub fn begin(thread: &mut Thread) {
     let block = unsafe { &mut *thread.block };
     if block.log != 0 {
         // SAFETY: that of a thread that has ended, whose block this thread has taken over.
-        let log = unsafe { &mut *spool::at::<ThreadLog>(block.log) };
-        log.is_reached = false;
-        log.before = paths::moved(block, 0);
-        thread.log = log;
+        thread.log = spool::at(block.log);
         return;
     }
     let wanted = FRONT + size.next_multiple_of(LENGTH);
@@ -108,6 +101,7 @@ pub fn begin(thread: &mut Thread) {
     // SAFETY: a part of the file that was just reserved, zeroed, which is a value of this type.
     let log = unsafe { &mut *log };
     let blocks = offset + FRONT as u64;
+    log.period = Period::WITHOUT;
     log.blocks = spool::at(blocks);
     log.ring.capacity = (bytes.saturating_sub(FRONT) / LENGTH) as u32;
     log.ring.blocks = blocks;
@@ -141,6 +135,7 @@ pub fn put_aside(thread: &mut Thread) -> *mut ThreadLog {
         let log: *mut ThreadLog = memory.cast();
         // SAFETY: new, zeroed, which is a value of this type, and large enough for it and a block.
         unsafe {
+            (*log).period = Period::WITHOUT;
             (*log).blocks = memory.add(FRONT).cast();
             (*log).ring.capacity = 1;
             (*log).ring.made = 1;
@@ -158,35 +153,22 @@ pub fn put_back(thread: &mut Thread, own: *mut ThreadLog) {
     thread.log = own;
 }
 
-/// At the entry of an outermost call.
-#[inline(always)]
-pub fn enter(frame: &Frame, thread: &mut Thread) {
-    if thread.log.is_null() {
-        return;
-    }
-    // SAFETY: the thread's own.
-    let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
-    log.before = paths::moved(block, frame.symbol.function());
-    if !frame.symbol.binding().is_c() {
-        log.is_reached = false;
-        log.is_expected =
-            log.told.get(frame.function()).is_some_and(|told| told.is_about_nothing(frame));
-        log.number = 0;
-    }
-}
-
-/// A function of C has returned that a function of Fortran has called: it tells what that was about.
+/// A function of C has returned that a function of Fortran has called, and moved these bytes: it tells
+/// what that was about.
 #[inline(never)]
-pub fn reached(frame: &Frame, thread: &mut Thread) {
+pub fn reached(frame: &Frame, thread: &mut Thread, sent: u64, received: u64) {
     if thread.log.is_null() || paused() {
         return;
     }
     // SAFETY: the thread's own.
     let log = unsafe { &mut *thread.log };
-    log.is_reached = true;
-    log.number = logged::number(frame);
-    log.is_expected = log.told.get(frame.function()).is_some_and(|told| told.is_same(frame));
-    if !log.is_expected {
+    let expected = element(&log.expected, frame.function());
+    log.reached.began = thread.cookie;
+    log.reached.moved = [sent, received];
+    log.reached.number = logged::number(frame);
+    log.reached.is_expected = expected.holds(log.period) && expected.has_words(frame)
+        || log.told.get(frame.function()).is_some_and(|told| told.is_same(frame));
+    if !log.reached.is_expected {
         reached_with_news(frame, thread);
     }
 }
@@ -195,64 +177,151 @@ pub fn reached(frame: &Frame, thread: &mut Thread) {
 fn reached_with_news(frame: &Frame, thread: &mut Thread) {
     // SAFETY: the thread's own.
     let log = unsafe { &mut *thread.log };
-    log.reached = log.tell(frame, thread);
+    log.reached.arguments = log.tell(frame, thread);
 }
 
-/// At the end of an outermost call, which ended at `now`.
+/// At the end of an outermost call, which ended at `now`, and of which it is known what it moved if it
+/// is one in C. Paths are not counted. The order of the parameters is that of registers in which most of
+/// them already are.
 #[inline(never)]
-pub fn leave(frame: &Frame, thread: &mut Thread, now: u64) {
-    if thread.log.is_null() || paused() {
-        return;
+pub fn leave(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
+    // SAFETY: null, or the thread's own.
+    let Some(log) = (unsafe { thread.log.as_mut() }) else { return };
+    let function = frame.function();
+    let expected = element(&log.expected, function);
+    if !expected.holds(log.period) {
+        return leave_in_general(frame, thread, sent, now, received);
     }
+    if !expected.is_about_nothing() {
+        return leave_compared(frame, thread, sent, now, received, log);
+    }
+    // SAFETY: null, or a block of the thread's own ring.
+    let block = unsafe { log.block.as_mut() };
+    let Some(room) = block.and_then(|block| log.writer.room(block)) else {
+        return leave_in_general(frame, thread, sent, now, received);
+    };
+    put_expected(frame, room, now, function, &mut log.writer);
+}
+
+/// The same if paths are counted.
+#[inline(never)]
+pub fn leave_by_path(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
+    // SAFETY: null, or the thread's own.
+    let Some(log) = (unsafe { thread.log.as_mut() }) else { return };
+    if element(&log.expected, frame.function()).holds(log.period) {
+        return leave_compared(frame, thread, sent, now, received, log);
+    }
+    leave_in_general(frame, thread, sent, now, received);
+}
+
+/// The same of a call that may be like the one before: if it is, that is all there is to it.
+#[inline(never)]
+fn leave_compared(
+    frame: &Frame,
+    thread: &mut Thread,
+    sent: u64,
+    now: u64,
+    received: u64,
+    log: &mut ThreadLog,
+) {
+    let function = frame.function();
+    let expected = element_mut(&mut log.expected, function);
+    let path = paths::number_of(thread);
+    // SAFETY: null, or a block of the thread's own ring.
+    let block = unsafe { log.block.as_mut() };
+    if let Some(number) = expected.number(frame, path, [sent, received], &log.reached)
+        && let Some(room) = block.and_then(|block| log.writer.room(block))
+    {
+        expected.go_on(number);
+        log.writer.go_on(function as u16, number);
+        return put_expected(frame, room, now, function, &mut log.writer);
+    }
+    leave_in_general(frame, thread, sent, now, received);
+}
+
+/// Puts an event that is as expected. A function of its own, which is jumped to, needs few registers.
+#[inline(never)]
+fn put_expected(
+    frame: &Frame,
+    room: EventRoom<'_>,
+    now: u64,
+    function: usize,
+    writer: &mut Writer,
+) {
+    writer.put_expected(room, function as u16, [frame.began, now]);
+}
+
+/// The same of a call that is not like the one before, or that has to be looked at again to see that.
+#[inline(never)]
+fn leave_in_general(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
     // SAFETY: the thread's own.
-    let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
-    let function = frame.symbol.function();
+    let log = unsafe { &mut *thread.log };
+    let function = frame.function();
     let routine = function as u16;
-    let path = paths::number_of(thread).into();
+    let path = paths::number_of(thread);
     let is_c = frame.symbol.binding().is_c();
-    let number = if is_c { logged::number(frame) } else { log.number };
+    let (moved, number) = if is_c {
+        ([sent, received], logged::number(frame))
+    } else if log.reached.is_of(frame) {
+        (log.reached.moved, log.reached.number)
+    } else {
+        ([0; 2], 0)
+    };
     // SAFETY: null, or a block of the thread's own ring.
     let at = unsafe { log.block.as_mut() };
-    if let (Some(at), Some(told)) = (at, log.told.get(function as usize))
-        && function as usize != number::PCONTROL
+    if let (Some(at), Some(told)) = (at, log.told.get(function))
+        && function != number::PCONTROL
         && log.more.kind == NOTHING_MORE
-        && log.writer.expects(routine, log.moved(block, function), path, number)
-        && (if is_c { told.is_same(frame) } else { log.is_expected })
-        && log.writer.put_expected(at, routine, number, [frame.began, now])
+        && log.writer.expects(routine, moved, path.into(), number)
+        && (if is_c {
+            told.is_same(frame)
+        } else if log.reached.is_of(frame) {
+            log.reached.is_expected
+        } else {
+            told.is_about_nothing(function)
+        })
+        && let Some(room) = log.writer.room(at)
     {
-        return;
+        // Only now: the next call is more likely to be like two than like one.
+        if !told.is_open() {
+            let expected = element_mut(&mut log.expected, function);
+            expected.note(function, told, log.period, (path, moved, number));
+        }
+        log.writer.go_on(routine, number);
+        return put_expected(frame, room, now, function, &mut log.writer);
     }
-    leave_with_news(frame, thread, now);
+    leave_with_news(frame, thread, now, moved);
 }
 
 /// The same of a call that differs from the one before.
 #[inline(never)]
-fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
+fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64, moved: [u64; 2]) {
     // SAFETY: the thread's own.
-    let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
-    let function = frame.symbol.function();
+    let log = unsafe { &mut *thread.log };
+    let function = frame.function();
     let routine = function as u16;
+    element_mut(&mut log.expected, function).forget();
     let mut arguments = if frame.symbol.binding().is_c() {
-        if log.told.get(frame.function()).is_some_and(|told| told.is_same(frame)) {
-            log.expected(function, logged::number(frame))
+        if log.told.get(function).is_some_and(|told| told.is_same(frame)) {
+            log.as_told(function, logged::number(frame))
         } else {
             log.tell(frame, thread)
         }
-    } else if !log.is_reached {
+    } else if !log.reached.is_of(frame) {
         // What is expected is something else from now on.
-        log.told.get_mut(function as usize).into_iter().for_each(Told::forget);
+        log.told.get_mut(function).into_iter().for_each(Told::forget);
         CallArguments::NONE
-    } else if log.is_expected {
-        log.expected(function, log.number)
+    } else if log.reached.is_expected {
+        log.as_told(function, log.reached.number)
     } else {
-        log.reached
+        log.reached.arguments
     };
     arguments.path = paths::number_of(thread).into();
-    if function as usize == number::COMM_SET_NAME {
+    if function == number::COMM_SET_NAME {
         // The name may be another the next time, at the same address.
-        log.told.get_mut(function as usize).into_iter().for_each(Told::forget);
+        log.told.get_mut(function).into_iter().for_each(Told::forget);
     } else {
-        [arguments.sent, arguments.received] = log.moved(block, function);
+        [arguments.sent, arguments.received] = moved;
     }
     if log.more.kind != NOTHING_MORE && log.tell_more(frame, &mut arguments) {
         return log.put_with_more(&CallEvent {
@@ -262,7 +331,7 @@ fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
             arguments,
         });
     }
-    if function as usize == number::PCONTROL && frame.symbol.binding().is_c() {
+    if function == number::PCONTROL && frame.symbol.binding().is_c() {
         log.state(frame, &mut arguments);
     }
     log.put(&CallEvent { routine, began: frame.began, ended: now, arguments });
@@ -288,19 +357,11 @@ pub fn finalizing(entered: u64, ended: u64) {
 }
 
 impl ThreadLog {
-    /// Bytes sent and received by the call of a function that is over.
-    #[inline(always)]
-    fn moved(&self, block: &Block, function: u32) -> [u64; 2] {
-        let [sent, received] = paths::moved(block, function);
-        // What was cancelled may make it less.
-        [sent.saturating_sub(self.before[0]), received.saturating_sub(self.before[1])]
-    }
-
     /// What a call was about whose words are the same as before.
-    fn expected(&self, function: u32, number: u64) -> CallArguments {
+    fn as_told(&self, function: usize, number: u64) -> CallArguments {
         CallArguments {
             number,
-            ..self.told.get(function as usize).map_or(CallArguments::NONE, Told::arguments)
+            ..self.told.get(function).map_or(CallArguments::NONE, Told::arguments)
         }
     }
 
@@ -308,6 +369,8 @@ impl ThreadLog {
     #[inline(never)]
     fn tell(&mut self, frame: &Frame, thread: &mut Thread) -> CallArguments {
         let arguments = logged::arguments(frame, thread);
+        // Here, too: a function of Fortran that has called this one may be left by a jump.
+        element_mut(&mut self.expected, frame.function()).forget();
         if let Some(told) = self.told.get_mut(frame.function()) {
             told.keep(frame, thread, &arguments);
         }
@@ -376,6 +439,7 @@ impl ThreadLog {
         let number = self.ring.begun;
         let Some(place) = self.ring.next_place(make) else {
             self.block = core::ptr::null_mut();
+            self.period.suspend();
             return;
         };
         let shift = if mode::has(NANOSECONDS) { 0 } else { SHIFT };
@@ -400,6 +464,7 @@ impl ThreadLog {
         compiler_fence(Release);
         block.head.magic = head.magic;
         self.block = block;
+        self.period.begin();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{Ordering::Release, compiler_fence};
 
-use crate::block::{BODY, TraceBlock};
+use crate::block::{BODY, BlockHead, TraceBlock};
 use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expect};
 use crate::supplement::SupplementWriter;
 
@@ -24,22 +24,49 @@ pub struct Writer {
     memo: [[i64; ARGUMENTS]; ROUTINES],
 }
 
+/// Where an event goes that tells its times alone.
+pub struct EventRoom<'b> {
+    head: &'b mut BlockHead,
+    bytes: &'b mut [u8; TIMES],
+}
+
 /// More bytes than the head and the times of an event take, with the word that is written past
 /// their end.
 const TIMES: usize = 2 + 8 + 8;
 
-/// The code of the width of a number, and the width in B.
-#[inline(always)]
-const fn width(number: u64) -> (u16, usize) {
-    if number < 1 << 8 {
-        (0, 1)
-    } else if number < 1 << 16 {
-        (1, 2)
-    } else if number < 1 << 32 {
-        (2, 4)
-    } else {
-        (3, 8)
+/// How numbers are written, by their highest bits: the width in B, and in the upper half the code of
+/// the width, where it stands in the head of an event. So numbers of all widths take the same
+/// instructions, and no branch that a processor would have to foresee.
+const fn widths(place: u32) -> [u32; 64] {
+    let mut all = [0; 64];
+    let (mut left, mut bit) = (all.as_mut_slice(), 0);
+    while let Some((first, rest)) = left.split_first_mut() {
+        let code = if bit < 8 {
+            0
+        } else if bit < 16 {
+            1
+        } else if bit < 32 {
+            2
+        } else {
+            3
+        };
+        *first = 1 << code | code << (16 + place);
+        (left, bit) = (rest, bit + 1);
     }
+    all
+}
+
+/// How the time between two calls is written.
+static GAPS: [u32; 64] = widths(11);
+
+/// How the length of a call is written.
+static LENGTHS: [u32; 64] = widths(13);
+
+/// How a number is written.
+#[inline(always)]
+fn form(forms: &[u32; 64], number: u64) -> u32 {
+    let highest = 63 - (number | 1).leading_zeros();
+    forms.get(highest as usize).copied().unwrap_or_default()
 }
 
 #[inline(always)]
@@ -100,7 +127,10 @@ impl Writer {
         if let Some(memo) = self.memo.get_mut(routine) {
             *memo = expect(&values);
         }
-        self.close(block, used, end, routine as u16 | u16::from(differs) << 10 | code);
+        let head = routine as u16 | u16::from(differs) << 10 | code;
+        let [first, second, ..] = room;
+        [*first, *second] = head.to_le_bytes();
+        self.close(&mut block.head, end);
         true
     }
 
@@ -135,33 +165,39 @@ impl Writer {
         true
     }
 
-    /// Adds an event of a routine whose arguments are as those of the last one, where
-    /// [`Writer::expects`] said so, too: the same as [`Writer::put`], and shorter. False, and nothing is added, if the block is full. `number` is
-    /// that of its arguments.
+    /// Where the next event goes in the block that was begun, if that tells its times alone. None if
+    /// the block is full.
     #[inline(always)]
-    pub fn put_expected(
-        &mut self,
-        block: &mut TraceBlock,
-        routine: u16,
-        number: u64,
-        [began, ended]: [u64; 2],
-    ) -> bool {
+    pub fn room<'b>(&self, block: &'b mut TraceBlock) -> Option<EventRoom<'b>> {
         let used = self.filled as u32 as usize;
         if used > BODY - TIMES {
-            return false;
+            return None;
         }
-        let Some(times) = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut) else {
-            return false;
-        };
-        let routine = usize::from(routine) % ROUTINES;
-        let (end, code) = self.put_times(times, began, ended);
+        let bytes = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut)?;
+        Some(EventRoom { head: &mut block.head, bytes })
+    }
+
+    /// Adds an event of a routine whose arguments are as those of the last one, where
+    /// [`Writer::expects`] said so, too: the same as [`Writer::put`], and shorter. If they have the
+    /// number of a collective, [`Writer::go_on`] is told that.
+    #[inline(always)]
+    pub fn put_expected(&mut self, room: EventRoom<'_>, routine: u16, [began, ended]: [u64; 2]) {
+        let (end, code) = self.put_times(room.bytes, began, ended);
+        let [first, second, ..] = room.bytes;
+        let routine = routine % ROUTINES as u16;
+        [*first, *second] = (routine | code).to_le_bytes();
+        self.close(room.head, end);
+    }
+
+    /// The event of a routine that is put next, and is as expected, has this number of a collective.
+    #[inline(always)]
+    pub fn go_on(&mut self, routine: u16, number: u64) {
         if number != 0
-            && let Some([_, _, _, _, _, _, next, _]) = self.memo.get_mut(routine)
+            && let Some(memo) = self.memo.get_mut(usize::from(routine) % ROUTINES)
         {
+            let [_, _, _, _, _, _, next, _] = memo;
             *next = number.wrapping_add(1) as i64;
         }
-        self.close(block, used, end, routine as u16 | code);
-        true
     }
 
     /// Whether there was an event of this routine in the block, and what tells calls with the same
@@ -191,24 +227,21 @@ impl Writer {
         let gap = (began >> self.shift).saturating_sub(self.clock);
         let began = self.clock.wrapping_add(gap);
         let length = (ended >> self.shift).saturating_sub(began);
-        let (gap_code, gap_width) = width(gap);
-        let (length_code, length_width) = width(length);
+        let gap_form = form(&GAPS, gap);
+        let forms = gap_form.wrapping_add(form(&LENGTHS, length));
         put_word(room, 2, gap);
-        put_word(room, 2 + gap_width, length);
+        put_word(room, 2 + (gap_form & 0xff) as usize, length);
         self.clock = began.wrapping_add(length);
-        (2 + gap_width + length_width, gap_code << 11 | length_code << 13)
+        (2 + (forms & 0xff) as usize, (forms >> 16) as u16)
     }
 
-    /// An event is complete but for its head, which is that.
+    /// An event of this length is complete, and counts.
     #[inline(always)]
-    fn close(&mut self, block: &mut TraceBlock, used: usize, length: usize, head: u16) {
-        if let Some(place) = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut) {
-            *place = head.to_le_bytes();
-        }
+    fn close(&mut self, head: &mut BlockHead, length: usize) {
         self.filled = self.filled.wrapping_add(1 << 32 | length as u64);
         // Whoever finds the block of a process that was killed sees whole events.
         compiler_fence(Release);
-        block.head.filled = self.filled;
+        head.filled = self.filled;
     }
 
     #[inline(always)]

@@ -18,8 +18,8 @@ use crate::flow::library::{self, Library};
 use crate::flow::object::{self, CommObject};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
 use crate::flow::plan::{CallPlan, Hot, HotPlaces, Place};
-use crate::flow::{call::NO_COMMUNICATOR, completion, datatype};
-use crate::mode::{COUNTED, PLAIN};
+use crate::flow::{Moved, call::NO_COMMUNICATOR, completion, datatype};
+use crate::mode::{COUNTED, PLAIN, SOLE};
 use crate::requests::{RequestEntry, RequestRoom, flag};
 
 /// A call that was successful.
@@ -51,6 +51,17 @@ struct HotMessage {
     histogram: u16,
 }
 
+impl HotMessage {
+    /// What a call has moved that moved this alone.
+    #[inline(always)]
+    fn sizes(self) -> Moved {
+        match self.way {
+            Way::Sent => [self.bytes, 0],
+            Way::Received => [0, self.bytes],
+        }
+    }
+}
+
 /// What counts a communicator: its row, or one that nobody reads, so that each call counts in the same
 /// way.
 #[derive(Clone, Copy)]
@@ -67,12 +78,15 @@ enum RequestPlace {
 }
 
 impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
+    /// Communicators are not counted.
+    const SOLE: bool = WAY == PLAIN || WAY == SOLE;
+
     /// Where the arguments stand, if that is the same for all functions of the shape.
     const PLACES: Option<HotPlaces> = HotPlaces::of(HOT);
 
-    /// Counts what the call moved. None, and nothing done, if something about it is new.
+    /// Counts what the call moved, and tells that. None, and nothing done, if something about it is new.
     #[inline(always)]
-    pub fn flows(mut self) -> Option<()> {
+    pub fn flows(mut self) -> Option<Moved> {
         let [first, second, _] = &self.plan.flow;
         match HOT {
             hot if hot == Hot::Send as u8 || hot == Hot::Rma as u8 => {
@@ -80,6 +94,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                 let traffic = self.communicator()?;
                 self.count(elements, traffic);
                 self.moved(message, traffic);
+                Some(message.map_or([0; 2], HotMessage::sizes))
             }
             hot if hot == Hot::Isend as u8 => {
                 let (elements, message) = self.named_block(first)?;
@@ -93,14 +108,19 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                     request,
                     RequestEntry { sent: bytes, peer, flags, ..self.entry(traffic.index) },
                 );
+                Some([bytes, 0])
             }
             hot if hot == Hot::Recv as u8 => {
                 let message = self.received(first)?;
                 let traffic = self.communicator()?;
                 self.count(self.elements(first), traffic);
                 self.moved(message, traffic);
+                Some(message.map_or([0; 2], HotMessage::sizes))
             }
-            hot if hot == Hot::Irecv as u8 => self.post(first)?,
+            hot if hot == Hot::Irecv as u8 => {
+                self.post(first)?;
+                Some([0; 2])
+            }
             hot if hot == Hot::Both as u8 => {
                 let (elements, bytes) = self.block(first)?;
                 let sent = self.message(Way::Sent, bytes, NOBODY)?;
@@ -109,6 +129,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                 self.count(elements, traffic);
                 self.moved(Some(sent), traffic);
                 self.moved(Some(received), traffic);
+                Some([bytes; 2])
             }
             hot if hot == Hot::Bcast as u8 => {
                 let (elements, bytes) = self.block(first)?;
@@ -119,6 +140,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                 let traffic = self.communicator()?;
                 self.count(elements, traffic);
                 self.moved(message, traffic);
+                Some(message.map_or([0; 2], HotMessage::sizes))
             }
             hot if hot == Hot::Sendrecv as u8 => {
                 let (elements, sent) = self.named_block(first)?;
@@ -127,10 +149,12 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                 self.count(elements, traffic);
                 self.moved(sent, traffic);
                 self.moved(received, traffic);
+                let bytes =
+                    |message: Option<HotMessage>| message.map_or(0, |message| message.bytes);
+                Some([bytes(sent), bytes(received)])
             }
-            _ => return None,
+            _ => None,
         }
-        Some(())
     }
 
     /// Where the count and the datatype of a flow stand.
@@ -298,7 +322,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     #[inline(always)]
     fn communicator(&mut self) -> Option<HotTraffic> {
         let nowhere = HotTraffic { row: &raw mut self.ledger.nowhere, index: NO_COMMUNICATOR };
-        if WAY == PLAIN || WAY != COUNTED && !self.ledger.communicators {
+        if Self::SOLE || WAY != COUNTED && !self.ledger.communicators {
             return Some(nowhere);
         }
         let index = self.object()?.index;
@@ -342,7 +366,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
         // SAFETY: there is a row for every function.
         let row = unsafe { self.block.rows.get_unchecked_mut(self.function) };
         row.count = row.count.wrapping_add(elements);
-        if WAY != PLAIN {
+        if !Self::SOLE {
             // SAFETY: a row of this thread's.
             let row = unsafe { &mut *traffic.row };
             row.calls = row.calls.wrapping_add(1);
@@ -367,7 +391,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                 unsafe { &mut *self.ledger.peers.add(peer.min(self.ledger.others) as usize) };
             peers::add(peer, way, bytes);
         }
-        if WAY != PLAIN {
+        if !Self::SOLE {
             // SAFETY: a row of this thread's.
             peers::add(unsafe { &mut (*traffic.row).peer }, way, bytes);
         }

@@ -57,6 +57,7 @@ fn tell(more: MoreOfCall) {
     // SAFETY: null, or the thread's own.
     if let Some(log) = unsafe { thread.log.as_mut() } {
         log.more = more;
+        log.period.suspend();
     }
 }
 
@@ -92,6 +93,9 @@ impl ThreadLog {
     pub(super) fn tell_more(&mut self, frame: &Frame, arguments: &mut CallArguments) -> bool {
         let MoreOfCall { kind, began, number, peer, tag, .. } = self.more;
         self.more.kind = NOTHING_MORE;
+        if !self.block.is_null() {
+            self.period.resume();
+        }
         // A call that was not written has left its own.
         if began != frame.began {
             return false;

@@ -1,5 +1,7 @@
 //! What the event log tells of a call: peer, tag, communicator, number of a collective.
 
+pub mod expected;
+
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_trace::{CallArguments, CommunicatorName, NOBODY, OBJECT_NAME, UNKNOWN_RANK};
 
@@ -64,6 +66,8 @@ pub struct Told {
     arguments: CallArguments,
     /// What handles meant then: see [`ages`]; 0 if nothing is told
     ages: u64,
+    /// Some of the words are those of a status
+    is_open: bool,
 }
 
 /// Changes with what handles of communicators mean. Never 0.
@@ -94,8 +98,13 @@ impl Told {
         // One by one: a call that compares memory takes longer.
         let [told_comm, told_rank, told_tag, told_source, told_recvtag] = self.words;
         let same = comm == told_comm && rank == told_rank && tag == told_tag;
-        let both = matches!(role.act, Act::SendReceive | Act::SendReceiveStarted);
-        same && (!both || source == told_source && recvtag == told_recvtag)
+        same && (!role.exchanges() || source == told_source && recvtag == told_recvtag)
+    }
+
+    /// Whether the words of the call do not tell all: those of its status do.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// What such a call is about, but for the number of a collective.
@@ -110,8 +119,8 @@ impl Told {
 
     /// Whether no call of a function is about anything, and the last one told nothing else.
     #[inline(always)]
-    pub fn is_about_nothing(&self, frame: &Frame) -> bool {
-        self.ages == 0 && ROLES.get(frame.function()).is_some_and(|role| !role.is_logged)
+    pub fn is_about_nothing(&self, function: usize) -> bool {
+        self.ages == 0 && ROLES.get(function).is_some_and(|role| !role.is_logged)
     }
 
     /// The last call was about something that is not known here.
@@ -128,6 +137,8 @@ impl Told {
         let known = frame.result as i32 == 0 && thread.flow != 0 && role.is_logged;
         self.ages = 0;
         if let Some(words) = words(frame, role, places).filter(|_| known) {
+            let [_, numbers @ ..] = *places;
+            self.is_open = is_open(role, numbers.map(|place| word(&frame.args, place)));
             self.words = words;
             self.ages = ages();
         }
@@ -143,12 +154,7 @@ fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<[usize; 
     let [comm, rank, tag, source, recvtag] = *places;
     let (comm, mut rank, mut tag) = (word(args, comm), word(args, rank), word(args, tag));
     let (mut source, mut recvtag) = (word(args, source), word(args, recvtag));
-    let told = match role.act {
-        Act::Receive | Act::Probed => (rank | tag) as i32,
-        Act::SendReceive => (source | recvtag) as i32,
-        _ => 0,
-    };
-    if told < 0 {
+    if is_open(role, [rank, tag, source, recvtag]) {
         let (from, by) = quick::source(library::library()?, role, args);
         if role.act == Act::SendReceive {
             (source, recvtag) = (from as usize, by as usize);
@@ -157,6 +163,17 @@ fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<[usize; 
         }
     }
     Some([comm, rank, tag, source, recvtag])
+}
+
+/// Whether ranks and tags that a call names leave open from where a message came.
+#[inline(always)]
+fn is_open(role: &Role, [rank, tag, source, recvtag]: [usize; WORDS - 1]) -> bool {
+    let told = match role.act {
+        Act::Receive | Act::Probed => (rank | tag) as i32,
+        Act::SendReceive => (source | recvtag) as i32,
+        _ => 0,
+    };
+    told < 0
 }
 
 /// The number of the collective that a call was, plus 1; 0 if it is not known.

@@ -123,6 +123,12 @@ impl Role {
         self.gathers.is_some() || !matches!(self.act, Act::Nothing)
     }
 
+    /// Whether it sends a message and receives another.
+    #[inline(always)]
+    pub const fn exchanges(&self) -> bool {
+        matches!(self.act, Act::SendReceive | Act::SendReceiveStarted)
+    }
+
     /// Whether something is told before the call: that the rank comes to it.
     pub const fn comes(&self) -> bool {
         self.gathers.is_some() || matches!(self.act, Act::AccessCompleted)
