@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
-    RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing, delay_origins,
-    outside_of_rank,
+    OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
+    delay_origins, outside_of_rank,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -189,9 +189,34 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
     facts.number("lateunk_share", 100.0 * all.unknown() as f64 / callers.time as f64);
 }
 
+/// A rank for which others wait.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum BlamedRank {
+    /// Of the same world
+    Own(u32),
+    /// Of another one
+    Outside(OutsideRank),
+}
+
+impl BlamedRank {
+    fn own(&self) -> Option<u32> {
+        match self {
+            BlamedRank::Own(rank) => Some(*rank),
+            BlamedRank::Outside(_) => None,
+        }
+    }
+
+    fn name(&self, profile: &MpiProfile) -> String {
+        match self {
+            BlamedRank::Own(rank) => format!("rank {rank}"),
+            BlamedRank::Outside(rank) => rank.name(profile),
+        }
+    }
+}
+
 /// That a rank waited for another; times in ns.
 struct BlamedWait {
-    blamed: u32,
+    blamed: BlamedRank,
     time: u128,
     /// The time of the rank that waited outside of MPI
     outside: u128,
@@ -201,9 +226,12 @@ struct BlamedWait {
 fn blamed_waits(profile: &MpiProfile, of: KindOfWait) -> Vec<BlamedWait> {
     let of_rank = |rank: &MpiRank| {
         let outside = outside_of_rank(&rank.sums);
-        let all = rank.sums.waits.blamed.iter();
-        let waits = all.map(|(blamed, blame)| BlamedWait {
-            blamed: *blamed,
+        let own = rank.sums.waits.blamed.iter();
+        let own = own.map(|(blamed, blame)| (BlamedRank::Own(*blamed), blame));
+        let others = rank.sums.waits.outside.iter();
+        let others = others.map(|(blamed, blame)| (BlamedRank::Outside(blamed.clone()), blame));
+        let waits = own.chain(others).map(|(blamed, blame)| BlamedWait {
+            blamed,
             time: of(blame).time,
             outside,
         });
@@ -213,10 +241,10 @@ fn blamed_waits(profile: &MpiProfile, of: KindOfWait) -> Vec<BlamedWait> {
 }
 
 /// The time for which others waited for each rank.
-fn by_blamed(waits: &[BlamedWait]) -> BTreeMap<u32, u128> {
+fn by_blamed(waits: &[BlamedWait]) -> BTreeMap<&BlamedRank, u128> {
     let mut times = BTreeMap::new();
     for wait in waits {
-        *times.entry(wait.blamed).or_default() += wait.time;
+        *times.entry(&wait.blamed).or_default() += wait.time;
     }
     times
 }
@@ -238,8 +266,9 @@ fn queued(waits: &[BlamedWait], elsewhere: impl Fn(u32) -> Option<u128>) -> f64 
     let Some((receiver, _)) = most.filter(|(_, time)| **time as f64 >= MOST * all as f64) else {
         return 0.0;
     };
-    let Some(own) = elsewhere(*receiver).filter(|_| all > 0) else { return 0.0 };
-    let of_it = waits.iter().filter(|wait| wait.blamed == *receiver);
+    let own = receiver.own().and_then(elsewhere);
+    let Some(own) = own.filter(|_| all > 0) else { return 0.0 };
+    let of_it = waits.iter().filter(|wait| wait.blamed == **receiver);
     let left = of_it.map(|wait| wait.time.saturating_sub(own.saturating_sub(wait.outside)));
     left.sum::<u128>() as f64 / all as f64
 }
@@ -247,7 +276,8 @@ fn queued(waits: &[BlamedWait], elsewhere: impl Fn(u32) -> Option<u128>) -> f64 
 /// The rank that others wait for, if there is one; else that in which most of their waits begin; else how many
 /// ranks are late in turns.
 fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut FactValues) {
-    let blamed = by_blamed(&blamed_waits(profile, of));
+    let waits = blamed_waits(profile, of);
+    let blamed = by_blamed(&waits);
     let all: u128 = blamed.values().sum();
     let Some((rank, time)) = blamed.iter().max_by_key(|(_, time)| **time) else { return };
     if all == 0 {
@@ -272,14 +302,15 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
         facts.number(names.turns, some as f64);
         return;
     }
-    facts.text(names.who, format!("rank {rank}"));
+    facts.text(names.who, rank.name(profile));
     facts.number(names.who_share, 100.0 * share);
-    if let Some((own, mean)) = computing(profile, *rank) {
+    let Some(rank) = rank.own() else { return facts.text(names.first, rank.name(profile)) };
+    if let Some((own, mean)) = computing(profile, rank) {
         facts.number(names.own, own as f64 / 1e9);
         facts.number(names.others, mean as f64 / 1e9);
     }
-    let first = DelayBeginning::of(profile, *rank).map(|beginning| beginning.first);
-    facts.text(names.first, format!("rank {}", first.unwrap_or(*rank)));
+    let first = DelayBeginning::of(profile, rank).map(|beginning| beginning.first);
+    facts.text(names.first, format!("rank {}", first.unwrap_or(rank)));
     if let Some((own, _)) = first.and_then(|first| computing(profile, first)) {
         facts.number(names.first_computes, own as f64 / 1e9);
     }
@@ -443,7 +474,7 @@ mod tests {
 
     fn waits(of: &[(u32, u128, u128)]) -> Vec<BlamedWait> {
         let one = |(blamed, time, outside): &(u32, u128, u128)| BlamedWait {
-            blamed: *blamed,
+            blamed: BlamedRank::Own(*blamed),
             time: *time,
             outside: *outside,
         };

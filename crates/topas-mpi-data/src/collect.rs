@@ -218,6 +218,9 @@ impl LeftLaunch {
                 for (blamed, peer) in &rank.blamed {
                     to.blamed(*blamed, peer, &rank.tick);
                 }
+                for outsider in &rank.outsiders {
+                    to.blamed_outside(outsider, &rank.tick);
+                }
                 for (of, peer) in &rank.peers {
                     if [peer.sends, peer.receives] != [0, 0] {
                         to.peer(*of, peer);

@@ -5,9 +5,9 @@ use std::mem::{offset_of, size_of};
 
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
-    Beside, Block, CallPath, Communicator, Header, Moment, Partner, Partners, PathFunction,
-    PathModule, PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
-    WorldStart, Worlds,
+    Beside, Block, Bridge, Bridged, Bridges, CallPath, Communicator, Header, Moment, Outsider,
+    Partner, Partners, PathFunction, PathModule, PathTable, Peer, Row, Traffic, WaitPeer, WaitRow,
+    WaitTicks, Waiting, Waits, WorldStart, Worlds,
 };
 use topas_trace::RingHead;
 
@@ -75,7 +75,11 @@ structures! {
     WaitTicks { calls ticks }
     WaitRow { late late_receiver collective elsewhere unsure below }
     WaitPeer { late late_receiver collective }
-    Waits { board peers world partners used of rows }
+    Waits { board peers world partners bridges used of rows }
+    Bridge { number began ended local remote root started near reserved }
+    Bridged { number rank bridge }
+    Outsider { id rank parent waits }
+    Bridges { count bridged outside reserved bridges communicators outsiders }
     Partner { path peer_path peer late late_receiver collective on_time slack }
     RingHead { magic written capacity made thread begun before lost blocks path }
     Partners { count reserved partner }

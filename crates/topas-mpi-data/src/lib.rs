@@ -18,6 +18,7 @@ mod live;
 mod metrics;
 mod node;
 mod now;
+mod outside;
 mod partners;
 mod paths;
 mod process;
@@ -51,6 +52,7 @@ pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
 pub use now::{CallNow, NowPeer, PeerSide, ThreadNow, threads_now};
+pub use outside::OutsideRank;
 pub use partners::{LaunchPartner, PathPartner, Slack};
 pub use paths::{
     CallPathSums, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, PathModule,

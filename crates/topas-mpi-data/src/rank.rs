@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
-    BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Partners,
-    Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
+    BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Outsider,
+    Partners, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
 };
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
@@ -59,6 +59,8 @@ pub struct SpoolRank {
     pub(super) peers: Vec<(Option<u32>, Traded)>,
     /// Whom it blames for its waits
     pub(super) blamed: Vec<(u32, WaitPeer)>,
+    /// Whom of other worlds
+    pub(super) outsiders: Vec<Outsider>,
     /// Call paths as its threads have them
     pub(super) paths: Vec<ThreadPaths>,
     /// Whom they waited for
@@ -152,6 +154,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         threads.add(spool, &block, &tick)
     })?;
     let blamed = waits::read(spool, &mut threads.sums, &tick)?;
+    let outsiders = waits::outsiders(spool)?;
     // Nobody knows when a rank ended that wrote nothing: not before its last call began, and
     // not before the time of its calls had gone by.
     let busiest = u128::from(threads.busiest) + u128::from(tick.nanoseconds(header.paused));
@@ -186,6 +189,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         paths.partners = PathPartner::of_table(table, &tick);
     }
     shown.waits.blamed = waits::blamed(&blamed, &tick);
+    waits::blame_outsiders(&mut shown.waits, &outsiders, &tick);
     let realtime = |ticks: u64| {
         let since = tick.nanoseconds(ticks.saturating_sub(header.began.ticks));
         header.began.realtime.saturating_add(since)
@@ -224,6 +228,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         communicators,
         peers,
         blamed,
+        outsiders,
         paths,
         partners,
         tick,

@@ -9,6 +9,7 @@ use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanosecon
 
 use super::last_sign::LastSign;
 use super::now::NowPeer;
+use super::outside::OutsideRank;
 use super::partners::PathPartner;
 use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule};
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
@@ -173,7 +174,7 @@ fn is_believable(token: &Token<'_>) -> bool {
         Token::Waits { waits, .. } => {
             waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
-        Token::Blamed { waits, .. } => {
+        Token::Blamed { waits, .. } | Token::BlamedOutside { waits, .. } => {
             waits.iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
     }
@@ -330,6 +331,11 @@ impl MpiRecord {
                 }
             }
             Token::Blamed { rank, waits } => sums.waits.blame(rank, &Blame::of(waits)),
+            Token::BlamedOutside { launch, is_parent, rank, waits } => {
+                let launch = launch.bytes().collect();
+                let of = OutsideRank { launch, is_parent, rank };
+                sums.waits.blame_outside(of, &Blame::of(waits));
+            }
             Token::Switch { name, value } => {
                 facts.switches.push((string(name), value.map(string)));
             }

@@ -1,8 +1,10 @@
 //! Why ranks waited: by routine, and by the rank that is to blame.
 
-use topas_mpi_profile::layout::{Partners, WaitPeer, Waits, flag};
+use topas_mpi_profile::layout::{Bridges, Outsider, Partners, WaitPeer, Waits, flag};
+use topas_mpi_profile::lines::text;
 use topas_mpi_profile::sums::{self, TickLength, WaitSums, WaitedSums};
 
+use super::outside::OutsideRank;
 use super::routine::RoutineNumber;
 use super::spool::{Spool, SpoolError};
 use super::sums::Waiting;
@@ -36,6 +38,8 @@ pub struct WaitFigures {
     pub routines: Vec<RoutineWaits>,
     /// By the rank of the world that is to blame; of one rank only
     pub blamed: Vec<(u32, Blame)>,
+    /// By the rank of another world that is to blame; of one rank only
+    pub outside: Vec<(OutsideRank, Blame)>,
 }
 
 impl Blame {
@@ -88,6 +92,7 @@ impl WaitFigures {
             measured: all.flags & flag::WAITS != 0,
             routines: told.map(|(number, sums)| RoutineWaits { number, sums: *sums }).collect(),
             blamed: Vec::new(),
+            outside: Vec::new(),
         }
     }
 
@@ -110,6 +115,13 @@ impl WaitFigures {
         match self.blamed.binary_search_by_key(&rank, |(rank, _)| *rank) {
             Ok(place) => self.blamed[place].1.add(more),
             Err(place) => self.blamed.insert(place, (rank, *more)),
+        }
+    }
+
+    pub(super) fn blame_outside(&mut self, of: OutsideRank, more: &Blame) {
+        match self.outside.binary_search_by(|(known, _)| known.cmp(&of)) {
+            Ok(place) => self.outside[place].1.add(more),
+            Err(place) => self.outside.insert(place, (of, *more)),
         }
     }
 
@@ -151,6 +163,23 @@ pub(super) fn read(
     Ok((0..).zip(peers).filter(|(_, peer)| *peer != WaitPeer::default()).collect())
 }
 
+/// The ranks of other worlds for whom a rank waited.
+///
+/// # Errors
+///
+/// [`SpoolError`] for what cannot be read.
+pub(super) fn outsiders(spool: &Spool) -> Result<Vec<Outsider>, SpoolError> {
+    if spool.header.waits == 0 {
+        return Ok(Vec::new());
+    }
+    let waits: Waits = spool.decode(spool.header.waits)?;
+    if waits.bridges == 0 {
+        return Ok(Vec::new());
+    }
+    let bridges: Box<Bridges> = Box::new(spool.decode(waits.bridges)?);
+    Ok(bridges.outsiders().to_vec())
+}
+
 /// Whom the call paths of a rank waited for.
 ///
 /// # Errors
@@ -165,6 +194,20 @@ pub(super) fn partners(spool: &Spool) -> Result<Option<Box<Partners>>, SpoolErro
         return Ok(None);
     }
     Ok(Some(Box::new(spool.decode(waits.partners)?)))
+}
+
+/// Whom of other worlds a rank blames, in ns.
+pub(super) fn blame_outsiders(
+    figures: &mut WaitFigures,
+    outsiders: &[Outsider],
+    tick: &TickLength,
+) {
+    for Outsider { id, rank, parent, waits } in outsiders {
+        let launch = text(id).into();
+        let of = OutsideRank { launch, is_parent: *parent != 0, rank: *rank };
+        let told = [&waits.late, &waits.late_receiver, &waits.collective];
+        figures.blame_outside(of, &Blame::of(told.map(|figure| WaitedSums::of(figure, tick))));
+    }
 }
 
 /// Whom a rank blames, in ns.

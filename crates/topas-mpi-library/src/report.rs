@@ -8,7 +8,7 @@ use topas_format::out::Out;
 use topas_format::target::{self, TargetKind};
 use topas_format::text::{Cursor, trim};
 use topas_mpi_profile::figure::{Also, figure};
-use topas_mpi_profile::layout::{Block, Header, Row};
+use topas_mpi_profile::layout::{Block, Bridges, Header, Row};
 use topas_mpi_profile::lines::{End, Facts, Head, Lines, Of, SpawnedWorld, text};
 use topas_mpi_profile::routine;
 use topas_mpi_profile::sums::{Sums, TickLength, histogram};
@@ -165,6 +165,9 @@ fn blamed(lines: &mut Lines<'_>, header: &Header, tick: &TickLength) {
     let peers = spool::waits().and_then(|waits| spool::wait_peers(header, waits));
     for (rank, peer) in (0..).zip(peers.unwrap_or_default()) {
         lines.blamed(rank, peer, tick);
+    }
+    for outsider in spool::bridges().map_or(&[][..], Bridges::outsiders) {
+        lines.blamed_outside(outsider, tick);
     }
 }
 

@@ -7,8 +7,9 @@ use core::sync::atomic::{
 };
 
 use topas_mpi_profile::layout::{
-    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, PATH_FUNCTIONS,
-    Partner, Partners, PathFunction, PathTable, Peer, TABLE, VERSION, WaitPeer, Waits, flag,
+    BLOCKS_AT, Block, Bridges, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
+    PATH_FUNCTIONS, Partner, Partners, PathFunction, PathTable, Peer, TABLE, VERSION, WaitPeer,
+    Waits, flag,
 };
 
 use topas_format::out::Out;
@@ -307,6 +308,13 @@ pub fn wait_peers(header: &Header, waits: &Waits) -> Option<&'static [WaitPeer]>
     (waits.peers != 0).then(|| unsafe {
         core::slice::from_raw_parts(at::<WaitPeer>(waits.peers), header.ranks as usize)
     })
+}
+
+/// What it shares with other worlds; None if nothing.
+pub fn bridges() -> Option<&'static Bridges> {
+    let offset = waits()?.bridges;
+    // SAFETY: this part of the file is theirs.
+    (offset != 0).then(|| unsafe { &*at::<Bridges>(offset) })
 }
 
 /// Whom call paths waited for; None if that was not told apart.

@@ -68,6 +68,8 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("n", Kept),
     // The moments of a process lead to the entries of a process accounting.
     ("z", LeftOut),
+    // It leads from one launch to another.
+    ("bx", LeftOut),
     // Files and places of a user's own code.
     ("m", LeftOut),
     ("k", LeftOut),

@@ -17,10 +17,12 @@ use topas_mpi_table::CHAPTERS;
 use now::NowLine;
 pub use waits::{WAIT_ROWS, WaitPeer, WaitRow, WaitTicks, Waits};
 
+mod bridges;
 mod partners;
 mod paths;
 mod worlds;
 
+pub use bridges::{BRIDGED, BRIDGES, Bridge, Bridged, Bridges, OUTSIDERS, Outsider};
 pub use partners::{PARTNERS, Partner, Partners, SLACKS, slack_class};
 pub use paths::{
     CallPath, OFFSET_BITS, PATH_DEPTH, PATH_FRAMES, PATH_FUNCTIONS, PATH_MODULES, PATHS, PathEnd,
@@ -32,7 +34,7 @@ pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.

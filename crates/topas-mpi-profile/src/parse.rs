@@ -207,6 +207,17 @@ pub enum Token<'a> {
         /// Waits for which it is to blame: it sent late, received late, came late to a collective
         waits: [WaitedSums; 3],
     },
+    /// `bx=`; those of one rank of another world add up
+    BlamedOutside {
+        /// Id of the launch to which its world belongs
+        launch: Name<'a>,
+        /// That world started the one of the record; else it was started
+        is_parent: bool,
+        /// Its rank in its world
+        rank: u32,
+        /// Waits for which it is to blame, as in [`Token::Blamed`]
+        waits: [WaitedSums; 3],
+    },
     /// `e=`
     Switch {
         /// Name of the variable
@@ -412,6 +423,16 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             Token::Waits { name, number: number(name), waits }
         }
         b"b" => Token::Blamed {
+            rank: narrow(fields.next()?)?,
+            waits: [waited(&mut fields)?, waited(&mut fields)?, waited(&mut fields)?],
+        },
+        b"bx" => Token::BlamedOutside {
+            launch: Name::from_token(fields.next()?),
+            is_parent: match fields.next()? {
+                b"p" => true,
+                b"c" => false,
+                _ => return None,
+            },
             rank: narrow(fields.next()?)?,
             waits: [waited(&mut fields)?, waited(&mut fields)?, waited(&mut fields)?],
         },

@@ -6,9 +6,9 @@ use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::object_kind;
 use topas_mpi_profile::layout::{
-    BINS, COUNTERS, CallPath, FUNCTIONS, OFFSET_BITS, PATH_MODULES, PATHS, Partner, PathFunction,
-    PathModule, PathTable, Peer, ROW_MISSED, WORLD_STARTS, WaitPeer, WaitTicks, WorldStart, Worlds,
-    flag,
+    BINS, COUNTERS, CallPath, FUNCTIONS, OFFSET_BITS, Outsider, PATH_MODULES, PATHS, Partner,
+    PathFunction, PathModule, PathTable, Peer, ROW_MISSED, WORLD_STARTS, WaitPeer, WaitTicks,
+    WorldStart, Worlds, flag,
 };
 use topas_mpi_profile::lines::{
     End, Facts, Head, LastMoment, Of, OpenCall, SpawnedWorld, amounts, record,
@@ -288,6 +288,9 @@ fn every_key_that_is_written_has_its_export() {
             lines.peer(None, &Peer::default());
             let late = WaitTicks { calls: 1, ticks: 2 };
             lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
+            let waits = WaitPeer { late, ..WaitPeer::default() };
+            let outsider = Outsider { id: [b'5'; 64], rank: 0, parent: 1, waits };
+            lines.blamed_outside(&outsider, &tick);
             let function = PathFunction { print: 0xab, file: [b'f'; 104], name: [b'n'; 80] };
             assert_eq!(lines.paths(&one_path(), &[function], 3, &tick), 5);
             lines.partner(&Partner::default(), &tick);
@@ -455,6 +458,12 @@ fn waits_come_back() {
             let late = WaitTicks { calls: 4, ticks: 5 };
             lines.blamed(8, &WaitPeer { collective: late, ..WaitPeer::default() }, &tick);
             lines.blamed(9, &WaitPeer::default(), &tick);
+            let mut id = [0; 64];
+            id[..4].copy_from_slice(b"5c:3");
+            let waits = WaitPeer { late, ..WaitPeer::default() };
+            for (parent, waits) in [(1, waits), (0, waits), (0, WaitPeer::default())] {
+                lines.blamed_outside(&Outsider { id, rank: 7, parent, waits }, &tick);
+            }
         },
         &mut |line| text.extend_from_slice(line),
     );
@@ -465,6 +474,17 @@ fn waits_come_back() {
     let none = WaitedSums::default();
     let blamed = Token::Blamed { rank: 8, waits: [none, none, of(4, 15)] };
     assert!(tokens.contains(&blamed), "{tokens:?}");
+    let outside: Vec<_> = tokens
+        .iter()
+        .filter_map(|token| match token {
+            Token::BlamedOutside { launch, is_parent, rank, waits } => {
+                Some((launch.bytes().collect::<Vec<u8>>(), *is_parent, *rank, *waits))
+            }
+            _ => None,
+        })
+        .collect();
+    let one = |is_parent| (b"5c:3".to_vec(), is_parent, 7, [of(4, 15), none, none]);
+    assert_eq!(outside, [one(true), one(false)]);
     let fact = |key: &[u8]| {
         tokens.iter().find_map(|token| match token {
             Token::Fact(name, value) if *name == key => Some(value.bytes().collect::<Vec<u8>>()),

@@ -11,6 +11,7 @@ mod partitions;
 use crate::board::{STAMPS, Seen};
 use crate::epochs::OpenEpochs;
 use crate::far::FarQuestion;
+use crate::key::{Address, Side, of_messages, parts_of_beside, ranks_beside};
 use crate::neighbors::Neighborhoods;
 use crate::posts::Posts;
 use crate::wait::{Awaited, Call, Figure, Findings, peer_with};
@@ -21,6 +22,10 @@ use asked::Callers;
 pub trait Surroundings {
     /// The rank of this process in the world.
     fn rank(&self) -> u32;
+    /// Its rank in the communicator of several worlds at this place: see [`crate::key::beside`].
+    fn rank_beside(&self, _place: u32) -> u32 {
+        0
+    }
     /// Publishes the next stamp of a key of this rank: its number, None if there is no room.
     fn publish(&mut self, key: u64, moment: u64) -> Option<u64>;
     /// The number that the next stamp of a key of this rank will have.
@@ -401,6 +406,30 @@ fn approach(usual: &mut u32, ticks: u64) {
     } else {
         usual.saturating_sub(step)
     };
+}
+
+/// The number of the key of messages from this rank to the other end of an address, or of receives that are posted
+/// there.
+#[inline(always)]
+pub fn key_to(around: &impl Surroundings, to: &Address, side: Side) -> u64 {
+    let (own, peer) = ranks(around, to.peer);
+    of_messages(to.comm, own, peer, to.tag, side)
+}
+
+/// The same of messages that come from there, or of receives that this rank posts.
+#[inline(always)]
+pub fn key_from(around: &impl Surroundings, from: &Address, side: Side) -> u64 {
+    let (own, peer) = ranks(around, from.peer);
+    of_messages(from.comm, peer, own, from.tag, side)
+}
+
+/// This rank and another process, as keys of messages between them name both.
+#[inline(always)]
+fn ranks(around: &impl Surroundings, peer: u32) -> (u32, u32) {
+    match parts_of_beside(peer) {
+        Some((place, _)) => ranks_beside(around.rank_beside(place), peer),
+        None => (around.rank(), peer),
+    }
 }
 
 /// All is known of a call, but for what is answered at the end.

@@ -9,12 +9,37 @@ pub const ANY_SOURCE: u32 = u32::MAX;
 /// The number of `MPI_COMM_WORLD`.
 pub const WORLD: u64 = 1;
 
+/// Communicators of several worlds that a rank can tell apart.
+pub const SHARED: u32 = 126;
+
+/// Bit of a process that is none of the world of a rank.
+const BESIDE: u32 = 1 << 31;
+/// Ranks in such a communicator that can be told.
+const BESIDE_RANKS: u32 = 1 << 24;
+
+/// The name of a process of another world: its rank in a communicator (of an intercommunicator, in the remote group),
+/// and the place of that communicator among those of several worlds that this rank knows. None if it cannot be told.
+pub const fn beside(place: u32, rank: u32) -> Option<u32> {
+    if place < SHARED && rank < BESIDE_RANKS {
+        Some(BESIDE | (place * BESIDE_RANKS) | rank)
+    } else {
+        None
+    }
+}
+
+/// What [`beside`] put together; None of a rank of the world, and of any source.
+#[inline(always)]
+pub const fn parts_of_beside(peer: u32) -> Option<(u32, u32)> {
+    let place = (peer & !BESIDE) / BESIDE_RANKS;
+    if peer & BESIDE != 0 && place < SHARED { Some((place, peer % BESIDE_RANKS)) } else { None }
+}
+
 /// A message, or a receive: communicator, the rank of the world at the other end, tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The number of the communicator; 0 if it has none, and there are no figures
     pub comm: u64,
-    /// The rank of the world at the other end, or [`ANY_SOURCE`]
+    /// The rank of the world at the other end, or [`beside`] it, or [`ANY_SOURCE`]
     pub peer: u32,
     /// The tag, or [`ANY_TAG`]
     pub tag: i32,
@@ -53,9 +78,28 @@ pub const fn mix(seed: u64, n: u64) -> u64 {
 }
 
 /// The number of the key of messages from one rank of the world to another. Never 0.
+#[inline(always)]
 pub const fn of_messages(comm: u64, from: u32, to: u32, tag: i32, side: Side) -> u64 {
     let ranks = (from as u64) << 32 | to as u64;
-    mix(mix(comm, ranks), (tag as u32 as u64) << 8 | side as u64) | 1
+    in_communicator(mix(mix(4 << 40, ranks), (tag as u32 as u64) << 8 | side as u64), comm)
+}
+
+/// The ranks that the key of messages between a rank and a process of another world names: those in their
+/// communicator, which both worlds know, set apart from ranks of a world.
+pub const fn ranks_beside(own: u32, peer: u32) -> (u32, u32) {
+    (BESIDE | own, BESIDE | (peer % BESIDE_RANKS))
+}
+
+/// Puts the number of a communicator into that of a key: in such a way that [`translated`] can change it.
+#[inline(always)]
+const fn in_communicator(key: u64, comm: u64) -> u64 {
+    (key ^ comm) | 1
+}
+
+/// The number of a key as the ranks of another world have it, which call the communicator by another number:
+/// `difference` is that of both numbers.
+pub const fn translated(key: u64, difference: u64) -> u64 {
+    (key ^ difference) | 1
 }
 
 /// The number of the key by which partitioned messages are counted that were prepared from one rank of the world to
@@ -87,7 +131,7 @@ pub const fn of_epochs(window: u64, from: u32, to: u32, sign: EpochSign) -> u64 
 
 /// The number of the key of a communicator's collectives. Never 0.
 pub const fn of_collectives(comm: u64) -> u64 {
-    mix(comm, 3 << 40) | 1
+    in_communicator(mix(3 << 40, 5), comm)
 }
 
 /// The number of the key of the arrivals of a rank of the world at a communicator's collectives of
@@ -102,6 +146,15 @@ pub const fn of_neighbors(comm: u64, from: u32) -> u64 {
 /// log does not know the members.
 pub const fn derived(parent: u64, nth: u64) -> u64 {
     mix(mix(parent, 0x636f_6d6d), nth) | 1
+}
+
+/// The number of an intercommunicator with the ranks that started a world, on the ranks of that world.
+pub const PARENT: u64 = mix(WORLD, 0x7061_7265_6e74) | 1;
+
+/// As [`derived`], of a communicator of several worlds. `link` is the number of the intercommunicator from which it
+/// comes. Two worlds call that by two numbers, and the numbers of all that comes from it differ by as much.
+pub const fn derived_beside(parent: u64, link: u64, nth: u64) -> u64 {
+    link ^ derived(parent ^ link, nth)
 }
 
 #[cfg(test)]
@@ -133,6 +186,49 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn both_worlds_have_the_same_keys_by_the_difference_of_two_numbers() {
+        let (parents, children) = (derived(WORLD, 7), PARENT);
+        let difference = parents ^ children;
+        let both = |nths: &[u64]| {
+            [parents, children].map(|link| {
+                nths.iter().fold(link, |number, nth| derived_beside(number, link, *nth))
+            })
+        };
+        let mut seen = HashSet::new();
+        for nths in [&[][..], &[0], &[1], &[0, 0], &[0, 1, 2]] {
+            let [one, other] = both(nths);
+            assert_eq!(one ^ other, difference);
+            // Rank 3 of one side sends to rank 5 of the other, which posts a receive.
+            let (three, five) = ranks_beside(3, beside(9, 5).unwrap());
+            let (theirs, own) = ranks_beside(5, beside(2, 3).unwrap());
+            assert_eq!((three, five), (own, theirs));
+            for (tag, side) in [(0, Side::Send), (77, Side::Post)] {
+                let key = of_messages(one, three, five, tag, side);
+                let there = of_messages(other, own, theirs, tag, side);
+                assert_eq!(translated(key, difference), there);
+                assert!(seen.insert(key) && seen.insert(there));
+                // A rank of the own world with the same numbers is another.
+                assert!(seen.insert(of_messages(one, 3, 5, tag, side)));
+            }
+            let gathered = translated(of_collectives(one), difference);
+            assert_eq!(gathered, of_collectives(other));
+        }
+    }
+
+    #[test]
+    fn processes_of_other_worlds_are_no_ranks() {
+        for (place, rank) in [(0, 0), (7, 70_000), (SHARED - 1, (1 << 24) - 1)] {
+            let peer = beside(place, rank).unwrap();
+            assert_eq!(parts_of_beside(peer), Some((place, rank)));
+        }
+        assert_eq!(beside(SHARED, 0), None);
+        assert_eq!(beside(0, 1 << 24), None);
+        for rank in [0, 5, 1 << 30, ANY_SOURCE, ANY_SOURCE - 1, ANY_SOURCE - 2] {
+            assert_eq!(parts_of_beside(rank), None);
         }
     }
 

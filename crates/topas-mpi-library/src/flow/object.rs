@@ -363,14 +363,33 @@ fn ask_ranks(library: &Library, object: &mut CommObject, kind: ObjectKind) -> Op
 #[cold]
 fn translated(library: &Library, group: u64, rank: u32) -> Option<u32> {
     let world = group_of_world(library)?;
+    let to = rank_there(library, group, rank, world);
+    free_group(world);
+    Some(to?.unwrap_or(peers::OTHERS))
+}
+
+/// The rank in a group of a rank of another group; Some(None) if it is no member. None if that cannot be asked.
+fn rank_there(library: &Library, group: u64, rank: u32, other: u64) -> Option<Option<u32>> {
     let (from, mut to) = (rank as i32, library.abi.undefined);
     let args =
-        [group as usize, 1, (&raw const from) as usize, world as usize, (&raw mut to) as usize, 0];
+        [group as usize, 1, (&raw const from) as usize, other as usize, (&raw mut to) as usize, 0];
     // SAFETY: two groups, one rank, and room for another.
-    let told = unsafe { library::call(number::GROUP_TRANSLATE_RANKS, args) };
-    free_group(world);
-    told?;
-    Some(if to < 0 { peers::OTHERS } else { to as u32 })
+    unsafe { library::call(number::GROUP_TRANSLATE_RANKS, args) }?;
+    Some(u32::try_from(to).ok())
+}
+
+/// The rank in a communicator of the first rank of another one; None if that cannot be asked.
+#[cold]
+pub fn first_rank(library: &Library, of: u64, comm: u64) -> Option<u32> {
+    let group = library::ask_handle(library, number::COMM_GROUP, of)?;
+    let other = library::ask_handle(library, number::COMM_GROUP, comm);
+    let rank = other.and_then(|other| {
+        let rank = rank_there(library, group, 0, other);
+        free_group(other);
+        rank.flatten()
+    });
+    free_group(group);
+    rank
 }
 
 /// Does something with the rank in the world of each rank of a group of the program's, None for a rank that has

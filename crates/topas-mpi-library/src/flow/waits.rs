@@ -7,6 +7,7 @@
 mod asked;
 pub mod between;
 mod boards;
+mod bridges;
 mod collectives;
 mod completions;
 mod departures;
@@ -39,7 +40,6 @@ use crate::flow::amount::{self, CallWords, word};
 use crate::flow::completion::is_shared;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
 use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
 use crate::frame::Frame;
@@ -153,6 +153,9 @@ pub fn begin(header: &mut Header) {
         engine.microsecond(if cfg!(topas_no_call_is_long) { NEVER } else { ticks.max(1) });
         *boards = Boards::of(header.rank);
     });
+    if let Some(library) = library::library() {
+        bridges::begin(library, header);
+    }
     between::begin();
     mode::set(mode::WAITS, true);
 }
@@ -315,6 +318,9 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::Derived => {
             let parent = handle(library, &frame.args, role.comm);
             let made = returned.made();
+            if bridges::is_bridged(parent) {
+                return returned.derived_bridged(parent, made);
+            }
             let size = returned.world_size(parent);
             let first = returned.first_of_part(made);
             with(|_, numbers, _| numbers.derived(library, parent, made, size, first));
@@ -323,6 +329,16 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::Made => {
             let made = returned.made();
             with(|_, numbers, _| numbers.remove(made));
+        }
+        Act::Spawned => returned.spawned(),
+        Act::Parent => {
+            let made = returned.made();
+            with(|_, numbers, _| {
+                // That which was known from the beginning, as long as it is there.
+                if numbers.bridged(made).is_none() {
+                    numbers.remove(made);
+                }
+            });
         }
         Act::MadeByGroup => {
             returned.made_by_group();
@@ -509,7 +525,7 @@ fn address_in(library: &Library, ledger: &mut Ledger, handle: u64, rank: i32, ta
         _ if comm == 0 => 0,
         rank if rank < 0 => ANY_SOURCE,
         rank if handle == library.comm_world => rank as u32,
-        rank => object::world_rank(library, ledger, handle, ObjectKind::Comm, rank),
+        rank => bridges::member(library, ledger, handle, rank as u32),
     };
     if peer == peers::OTHERS { Address::default() } else { Address { comm, peer, tag } }
 }
@@ -550,6 +566,9 @@ pub fn gone(handle: u64) {
 /// The end: all that can be found out is.
 pub fn finish() {
     if is_on() {
-        with(|engine, _, boards| engine.finish(boards));
+        with(|engine, _, boards| {
+            bridges::finish();
+            engine.finish(boards);
+        });
     }
 }

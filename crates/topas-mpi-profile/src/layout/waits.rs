@@ -58,6 +58,8 @@ pub struct Waits {
     pub world: u64,
     /// Offset of the [`super::Partners`]; 0 if there are none
     pub partners: u64,
+    /// Offset of the [`super::Bridges`]; 0 if this rank shares no communicator with another world
+    pub bridges: u64,
     /// Rows in use
     pub used: u64,
     /// By number of the function: its row, plus 1

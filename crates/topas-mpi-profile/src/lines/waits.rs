@@ -1,10 +1,10 @@
-//! Tokens of waits: `l=` by function, `b=` by the rank to blame, and their sums.
+//! Tokens of waits: `l=` by function, `b=` by the rank to blame, `bx=` by that of another world, and their sums.
 
 use topas_format::out::Out;
 
-use super::Lines;
-use crate::digits::{decimal, seconds};
-use crate::layout::{WaitPeer, flag};
+use super::{Lines, text};
+use crate::digits::{decimal, part, seconds};
+use crate::layout::{Outsider, WaitPeer, flag};
 use crate::routine::name;
 use crate::sums::{Sums, TickLength, WaitedSums};
 
@@ -38,6 +38,19 @@ impl Lines<'_> {
         let figures = figures.map(|figure| WaitedSums::of(figure, tick));
         if figures.iter().any(|figure| figure.calls > 0) {
             self.token(&mut |out| put(out.put(b"b=").dec(rank.into()), &figures.each_ref()));
+        }
+    }
+
+    /// By the rank of another world that is to blame.
+    pub fn blamed_outside(&mut self, outsider: &Outsider, tick: &TickLength) {
+        let WaitPeer { late, late_receiver, collective } = &outsider.waits;
+        let figures = [late, late_receiver, collective].map(|figure| WaitedSums::of(figure, tick));
+        if figures.iter().any(|figure| figure.calls > 0) {
+            self.token(&mut |out| {
+                part(out.put(b"bx="), text(&outsider.id));
+                out.put(if outsider.parent == 0 { b":c:" } else { b":p:" });
+                put(out.dec(outsider.rank.into()), &figures.each_ref());
+            });
         }
     }
 }

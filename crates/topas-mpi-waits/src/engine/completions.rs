@@ -1,8 +1,8 @@
 //! What becomes of messages under way: completed, cancelled, freed, left at the end.
 
-use super::{Engine, Lookup, Surroundings, WaitingCall, conclude};
+use super::{Engine, Lookup, Surroundings, WaitingCall, conclude, key_from, key_to};
 use crate::board::Seen;
-use crate::key::{Address, Side, of_messages};
+use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
 use crate::wait::{Awaited, Call};
 
@@ -68,8 +68,8 @@ impl Engine {
                     self.completed_in_partitions(around, waiting, &post);
                 } else {
                     if post.sends {
-                        let Address { comm, peer, tag } = post.address;
-                        let key = of_messages(comm, around.rank(), peer, tag, Side::Post);
+                        let key = key_to(around, &post.address, Side::Post);
+                        let peer = post.address.peer;
                         let awaited = Awaited::Receive;
                         let lookup = Lookup { key, number: post.number, awaited, peer, record: 0 };
                         if post.large {
@@ -245,12 +245,11 @@ impl Engine {
     /// A call completed what was posted by saying that it was cancelled.
     pub fn cancelled(&mut self, around: &mut impl Surroundings, id: u32) {
         let Some(post) = self.posts.get(id).copied() else { return };
-        let Address { comm, peer, tag } = post.address;
-        let own = around.rank();
         match post.progress {
             Progress::Numbered if post.sends => {
                 // The other side may have counted it, or not.
-                around.give_up(of_messages(comm, own, peer, tag, Side::Send), false);
+                let key = key_to(around, &post.address, Side::Send);
+                around.give_up(key, false);
             }
             Progress::Numbered => {
                 for (_, other) in self.posts.all() {
@@ -260,7 +259,8 @@ impl Engine {
                         other.number -= 1;
                     }
                 }
-                around.give_up(of_messages(comm, peer, own, tag, Side::Post), true);
+                let key = key_from(around, &post.address, Side::Post);
+                around.give_up(key, true);
             }
             Progress::Open => {
                 self.posts.unlink(id);

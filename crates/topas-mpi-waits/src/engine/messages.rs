@@ -1,9 +1,9 @@
 //! Messages that are sent, and receives that are posted.
 
-use super::{Doer, Engine, Lookup, Surroundings, WaitingCall};
+use super::{Doer, Engine, Lookup, Surroundings, WaitingCall, key_from, key_to};
 use crate::board::Ring;
 use crate::far::DOUBT;
-use crate::key::{Address, Side, of_messages};
+use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
 use crate::wait::{Awaited, Call, Figure};
 
@@ -186,15 +186,14 @@ impl Engine {
         if to.comm == 0 {
             return None;
         }
-        let own = around.rank();
-        let key = of_messages(to.comm, own, to.peer, to.tag, Side::Send);
+        let key = key_to(around, to, Side::Send);
         let number = around.publish(key, doer.began)?;
         let doubtful = self.is_doubtful(key, doer);
         if doubtful {
             around.doubt(key);
         }
         around.tell(to.peer, key, number, if doubtful { DOUBT } else { doer.began });
-        let posts = of_messages(to.comm, own, to.peer, to.tag, Side::Post);
+        let posts = key_to(around, to, Side::Post);
         let (awaited, peer) = (Awaited::Receive, to.peer);
         Some(Lookup { key: posts, number, awaited, peer, record: 0 })
     }
@@ -247,7 +246,7 @@ impl Engine {
         moment: u64,
         large: bool,
     ) -> Option<u64> {
-        let key = of_messages(address.comm, address.peer, around.rank(), address.tag, Side::Post);
+        let key = key_from(around, address, Side::Post);
         let number = around.publish(key, moment)?;
         if large {
             around.tell(address.peer, key, number, moment);
@@ -257,7 +256,7 @@ impl Engine {
 
     #[inline(always)]
     pub(super) fn sender(&self, around: &impl Surroundings, from: &Address, number: u64) -> Lookup {
-        let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Send);
+        let key = key_from(around, from, Side::Send);
         Lookup { key, number, awaited: Awaited::Message, peer: from.peer, record: 0 }
     }
 
@@ -277,7 +276,7 @@ impl Engine {
             waiting.findings.elsewhere = true;
             return;
         }
-        let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Post);
+        let key = key_from(around, from, Side::Post);
         if !self.posts.all_are_numbered() && !self.posts.is_next(0, from) {
             return self.received_out_of_order(around, waiting, from, large, doer);
         }
@@ -344,7 +343,7 @@ impl Engine {
         from: &Address,
     ) {
         waiting.findings.unsure = true;
-        let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Post);
+        let key = key_from(around, from, Side::Post);
         around.give_up(key, false);
     }
 
@@ -358,8 +357,7 @@ impl Engine {
         if from.comm == 0 {
             waiting.findings.elsewhere = true;
         } else if self.posts.all_are_numbered() || self.posts.is_next(0, from) {
-            let own = around.rank();
-            let key = of_messages(from.comm, from.peer, own, from.tag, Side::Post);
+            let key = key_from(around, from, Side::Post);
             let lookup = self.sender(around, from, around.next(key));
             self.look(around, waiting, lookup);
         } else {
@@ -406,8 +404,7 @@ impl Engine {
                 self.posts.append(id);
             } else {
                 unsure = doer.thread != 0 && {
-                    let own = around.rank();
-                    let key = of_messages(address.comm, address.peer, own, address.tag, Side::Post);
+                    let key = key_from(around, &address, Side::Post);
                     self.is_doubtful(key, doer)
                 };
                 match self.number_receive(around, &address, doer.began, large) {

@@ -10,8 +10,9 @@ use topas_mpi_data::{
 use super::amount::routine_name;
 use super::paths::PathViews;
 use super::standing;
-use super::waits::{Parts, are_measured, blamed, waited as waited_in};
+use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
 use crate::number::{percent_of, seconds};
+use crate::wording::named;
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
@@ -91,6 +92,17 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
         });
     }
     let all = blamed(profile);
+    let outside = blamed_outside(profile);
+    let most = all.first().map_or(0, |(_, blame)| blame.time());
+    if let Some((rank, blame)) = outside.first().filter(|(_, blame)| blame.time() > most) {
+        let name = named(rank.name(profile).as_bytes());
+        return Some(format!(
+            "The ranks of this world wait {} s for {name}, {} of their time, {}.",
+            seconds(blame.time(), 3),
+            percent_of(blame.time(), wall),
+            BECAUSE[longest_kind(blame)]
+        ));
+    }
     let Some((last, blame)) = all.first() else {
         let share = percent_of(waited, wall);
         return Some(format!("Ranks wait for each other {share} of the time of all {whose}."));

@@ -1,16 +1,17 @@
 //! Why ranks waited for each other: by routine, and by the rank that made others wait.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{Blame, MpiProfile, RoutineCalls, WaitSums, outside_of_rank};
+use topas_mpi_data::{Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, outside_of_rank};
 
 use super::Views;
 use super::amount::routine_name;
 use super::body::ViewBody;
 use super::cells::CellTable;
 use super::culprit::first_sentence;
-use super::json::{number, seconds as json_seconds};
+use super::json::{number, seconds as json_seconds, text};
 use super::standing;
 use crate::number::{exact_seconds, seconds};
+use crate::wording::named;
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
@@ -67,6 +68,17 @@ pub(super) fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
     }
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by_key(|(rank, blame)| (std::cmp::Reverse(blame.time()), *rank));
+    all
+}
+
+/// The same of ranks of other worlds.
+pub(super) fn blamed_outside(profile: &MpiProfile) -> Vec<(OutsideRank, Blame)> {
+    let mut all = std::collections::BTreeMap::<&OutsideRank, Blame>::new();
+    for (peer, blame) in profile.ranks.iter().flat_map(|rank| &rank.sums.waits.outside) {
+        all.entry(peer).or_default().add(blame);
+    }
+    let mut all: Vec<_> = all.into_iter().map(|(peer, blame)| (peer.clone(), blame)).collect();
+    all.sort_by_key(|(_, blame)| std::cmp::Reverse(blame.time()));
     all
 }
 
@@ -151,16 +163,22 @@ fn ranks(profile: &MpiProfile) -> CellTable {
         "late to collectives s",
         "it computes s",
     ]);
-    for (rank, blame) in blamed(profile).iter().take(MOST) {
-        cells.row([
-            rank.to_string(),
-            seconds(blame.time(), 6),
-            seconds(blame.late.time, 6),
-            seconds(blame.late_receiver.time, 6),
-            seconds(blame.collective.time, 6),
-            outside(profile, *rank)
-                .map_or_else(|| crate::number::NONE.to_owned(), |ns| seconds(ns, 6)),
-        ]);
+    let mut rows: Vec<(String, Blame, Option<u128>)> = Vec::new();
+    for (rank, blame) in blamed(profile) {
+        rows.push((rank.to_string(), blame, outside(profile, rank)));
+    }
+    for (rank, blame) in blamed_outside(profile) {
+        let name = rank.name(profile);
+        rows.push((name.strip_prefix("rank ").unwrap_or(&name).to_owned(), blame, None));
+    }
+    rows.sort_by_key(|(_, blame, _)| std::cmp::Reverse(blame.time()));
+    for (rank, blame, computes) in rows.into_iter().take(MOST) {
+        let Blame { late, late_receiver, collective } = blame;
+        let [late, receiver, collective] =
+            [late, late_receiver, collective].map(|of| seconds(of.time, 6));
+        let computes = computes.map_or_else(|| crate::number::NONE.to_owned(), |ns| seconds(ns, 6));
+        let rank = named(rank.as_bytes());
+        cells.row([rank, seconds(blame.time(), 6), late, receiver, collective, computes]);
     }
     cells
 }
@@ -223,6 +241,20 @@ pub(super) fn value(views: &Views<'_>) -> Value {
             "collective_seconds": json_seconds(blame.collective.time),
         })
     };
+    let outside = |rank: &OutsideRank, blame: &Blame| {
+        let mut of = waits(rank.rank, blame);
+        of["launch"] = text(&rank.launch);
+        of["is_parent"] = rank.is_parent.into();
+        of
+    };
+    let outsiders = profile.ranks.iter().flat_map(|rank| {
+        let of = move |(peer, blame): &(OutsideRank, Blame)| {
+            let mut pair = outside(peer, blame);
+            pair["waits"] = rank.rank.into();
+            pair
+        };
+        rank.sums.waits.outside.iter().map(of)
+    });
     let pairs = profile.ranks.iter().flat_map(|rank| {
         let of = move |(peer, blame): &(u32, Blame)| {
             let mut pair = waits(*peer, blame);
@@ -236,5 +268,6 @@ pub(super) fn value(views: &Views<'_>) -> Value {
         "routines": routines,
         "waited_for": blamed(profile).iter().map(|(rank, of)| waits(*rank, of)).collect::<Vec<_>>(),
         "pairs": pairs.collect::<Vec<_>>(),
+        "outside_pairs": outsiders.collect::<Vec<_>>(),
     })
 }

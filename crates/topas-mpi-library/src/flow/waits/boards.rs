@@ -12,9 +12,11 @@ use topas_mpi_profile::lines::text;
 use topas_mpi_waits::board::{Keys, Ring, Seen};
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{FarQuestion, Stamp};
+use topas_mpi_waits::key;
 use topas_mpi_waits::wait::{Cause, Figure, Findings, parts_of_peer};
 use topas_node::sys as kernel;
 
+use super::bridges::{self, Sought};
 use super::{far, partners};
 use crate::element::element;
 use crate::{mode, spool, sys};
@@ -73,6 +75,7 @@ pub fn forsake() {
     ROOMS.store(0, Relaxed);
     LOOKED.store(core::ptr::null_mut(), Relaxed);
     far::forsake();
+    bridges::forsake();
 }
 
 fn keys() -> Option<&'static Keys> {
@@ -219,6 +222,23 @@ fn note(rank: u32, base: *mut u8) {
 #[cold]
 #[inline(never)]
 pub fn look_around() {
+    let Some(own) = spool::header() else { return };
+    each_file(&mut |header| is_of_world(own, header), &mut |base| {
+        // SAFETY: as long as a header at least, mapped.
+        let (rank, pid) = unsafe { ((*base.cast::<Header>()).rank, (*base.cast::<Header>()).pid) };
+        if pid == own.pid || has_same_world(own, base) {
+            note_once(rank, base.cast_mut());
+        } else {
+            // SAFETY: as above.
+            let size = unsafe { (*base.cast::<Header>()).size };
+            sys::unmap(base.cast_mut(), size as usize);
+        }
+    });
+}
+
+/// Maps the files of ranks of this user on this node whose headers are `wanted`, and hands them over. That of this
+/// rank is at its own address.
+pub fn each_file(wanted: &mut dyn FnMut(&Header) -> bool, take: &mut dyn FnMut(*const u8)) {
     let Some(path) = spool::path() else { return };
     let Some(end) = path.iter().rposition(|byte| *byte == b'/') else { return };
     let Some((directory, name)) = path.split_at_checked(end + 1) else { return };
@@ -243,14 +263,18 @@ pub fn look_around() {
         }
         for entry in sys::names(read).filter(|name| name.starts_with(prefix)) {
             let mut out = Out::new(&mut room);
-            open_peer(kernel::path(out.put(directory).put(entry)));
+            open_peer(kernel::path(out.put(directory).put(entry)), wanted, take);
         }
     }
     kernel::close(fd);
 }
 
-/// Notes a file, if it is that of a rank of this world.
-fn open_peer(path: &CStr) {
+/// Hands over a file, if its header is wanted.
+fn open_peer(
+    path: &CStr,
+    wanted: &mut dyn FnMut(&Header) -> bool,
+    take: &mut dyn FnMut(*const u8),
+) {
     let Some(own) = spool::header() else { return };
     let fd = kernel::open(path, kernel::O_CLOEXEC | kernel::O_NOFOLLOW, 0);
     if fd < 0 {
@@ -262,18 +286,14 @@ fn open_peer(path: &CStr) {
         let found = {
             // SAFETY: as long as a header at least: no file is ever made shorter.
             let header = unsafe { &*page.cast::<Header>() };
-            is_of_world(own, header).then_some((header.rank, header.size, header.pid))
+            wanted(header).then_some((header.size, header.pid))
         };
         sys::unmap(page.cast_mut(), size_of::<Header>());
-        if let Some((rank, size, pid)) = found {
+        if let Some((size, pid)) = found {
             if pid == own.pid {
-                note_once(rank, spool::at(0));
+                take(spool::at(0));
             } else if let Some(base) = sys::map_to_read(fd, size as usize) {
-                if has_same_world(own, base) {
-                    note_once(rank, base.cast_mut());
-                } else {
-                    sys::unmap(base.cast_mut(), size as usize);
-                }
+                take(base);
             }
         }
     }
@@ -325,6 +345,22 @@ fn has_same_world(own: &Header, base: *const u8) -> bool {
     }
 }
 
+/// What the board in a file says of a number.
+fn read_in(base: *const u8, key: u64, number: u64) -> Seen {
+    // SAFETY: a mapped file of a rank that has this part, and its keys; what changes there is
+    // atomic. Rings are where the owner says.
+    unsafe {
+        let offset = (*base.cast::<Header>()).waits as usize;
+        let board = (*base.add(offset).cast::<Waits>()).board as usize;
+        let keys = &*base.add(board).cast::<Keys>();
+        match keys.find(key) {
+            Some(ring) => (*base.add(ring as usize).cast::<Ring>()).read(number),
+            None if keys.is_full() => Seen::Unsure,
+            None => Seen::NotYet,
+        }
+    }
+}
+
 /// What the engine asks for.
 pub struct Boards {
     /// This rank
@@ -351,6 +387,11 @@ impl Surroundings for Boards {
     #[inline(always)]
     fn rank(&self) -> u32 {
         self.rank
+    }
+
+    #[cold]
+    fn rank_beside(&self, place: u32) -> u32 {
+        bridges::rank_in(place)
     }
 
     #[inline(always)]
@@ -382,22 +423,15 @@ impl Surroundings for Boards {
         if peer == self.rank {
             return Some(own(key).map_or(Seen::NotYet, |ring| ring.read(number)));
         }
+        if bridges::is_beside(peer) {
+            return match bridges::seek(peer) {
+                Sought::Found(base, by) => Some(read_in(base, key::translated(key, by), number)),
+                Sought::NotYet => Some(Seen::NotYet),
+                Sought::Never => None,
+            };
+        }
         let base = base_of(peer);
-        if base.is_null() {
-            return None;
-        }
-        // SAFETY: a mapped file of a rank that has this part, and its keys; what changes there is
-        // atomic. Rings are where the owner says.
-        unsafe {
-            let offset = (*base.cast::<Header>()).waits as usize;
-            let board = (*base.add(offset).cast::<Waits>()).board as usize;
-            let keys = &*base.add(board).cast::<Keys>();
-            Some(match keys.find(key) {
-                Some(ring) => (*base.add(ring as usize).cast::<Ring>()).read(number),
-                None if keys.is_full() => Seen::Unsure,
-                None => Seen::NotYet,
-            })
-        }
+        (!base.is_null()).then(|| read_in(base, key, number))
     }
 
     #[inline(always)]
@@ -413,7 +447,7 @@ impl Surroundings for Boards {
     }
 
     fn ask(&mut self, findings: &mut Findings, question: FarQuestion) -> bool {
-        far::ask(findings, question)
+        !bridges::is_beside(question.peer) && far::ask(findings, question)
     }
 
     fn keep(&mut self, findings: &Findings) {
@@ -444,6 +478,11 @@ impl Surroundings for Boards {
             partners::add(waits, path, figure, peer, ticks);
         }
         let (peer, _) = parts_of_peer(peer);
+        if let Figure::Waited(cause) = figure
+            && bridges::is_beside(peer)
+        {
+            return bridges::blame(peer, cause, ticks);
+        }
         if let Figure::Waited(cause) = figure
             && peers != 0
             && spool::header().is_some_and(|header| peer < header.ranks)

@@ -6,6 +6,7 @@ use topas_mpi_waits::far::{CollectiveNote, Stamp};
 use topas_mpi_waits::key::{mix, of_collectives};
 use topas_mpi_waits::posts::Post;
 
+use super::bridges::{self, Sought};
 use super::{Returned, boards, far, handle, neighbors, with};
 use crate::flow::amount::word;
 use crate::flow::ledger::{Ledger, generation, place};
@@ -18,11 +19,10 @@ impl Returned<'_> {
     /// All of a communicator, window or file came to a call. `kept` is what was kept of it before.
     pub fn gathered(&mut self, shape: Shape, kept: u64) {
         let handle = handle(self.library, self.args, self.role.members);
-        let Members { size, rank, known, world } = self.members(handle, kept);
+        let Members { size, rank, known, world, inter } = self.members(handle, kept);
         let call = self.call;
-        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
-        let (first, end) = shape.awaited(rank, root, size);
-        let end = end.min(size);
+        let (first, end) = self.awaited(shape, rank, size, inter);
+        let root = self.root();
         let Nearness { all, awaited } = match known {
             Some(number) => self.nearness(handle, size, [first, end], number),
             None => Nearness::NEAR,
@@ -32,7 +32,7 @@ impl Returned<'_> {
         }
         let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
         let mut far = 0;
-        if let Some(number) = known.filter(|_| !all) {
+        if let Some(number) = known.filter(|_| !all && !inter && !bridges::is_bridged(handle)) {
             let asks = long && !awaited && call.counts;
             far = self.came(handle, shape, [rank, root, size], number, asks);
         }
@@ -44,17 +44,14 @@ impl Returned<'_> {
             with(|engine, _, _| engine.not_measured(&mut waiting));
         }
         if let Some(number) = known.filter(|_| call.counts && awaited) {
-            for other in (first..end).filter(|other| *other != rank) {
+            for other in (first..end).filter(|other| inter || *other != rank) {
                 let peer = if world {
                     other
                 } else {
-                    let kind = ObjectKind::Comm;
-                    object::world_rank(self.library, self.ledger, handle, kind, other as i32)
+                    bridges::member(self.library, self.ledger, handle, other)
                 };
-                with(|engine, numbers, boards| {
-                    let comm = numbers.of(self.library, handle);
-                    engine.gathered(boards, &mut waiting, comm, number, peer);
-                });
+                let comm = with(|_, numbers, _| numbers.of(self.library, handle));
+                look(&mut waiting, comm, number, peer);
             }
             with(|engine, _, _| engine.looked(&mut waiting));
         } else if let Some(number) = known.filter(|_| call.counts) {
@@ -77,12 +74,35 @@ impl Returned<'_> {
             let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
             let (size, rank, inter) = (object.size, object.rank, object.inter);
             let world = handle == self.library.comm_world;
-            return Members { size, rank, known: known.filter(|_| !inter), world };
+            return Members { size, rank, known, world, inter };
         }
         // Of windows and files those are known that all ranks of the world share.
         let size = with(|_, numbers, _| numbers.size(handle));
         let rank = with(|_, _, boards| boards.rank());
-        Members { size, rank, known: known.filter(|_| size > 0), world: true }
+        Members { size, rank, known: known.filter(|_| size > 0), world: true, inter: false }
+    }
+
+    /// The root that the call names; 0 if it names none.
+    fn root(&self) -> u32 {
+        if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 }
+    }
+
+    /// The ranks of the communicator for which this one waits: from the first to less than the second. Of an
+    /// intercommunicator they are those of the remote group: what its own group does is part of "other".
+    fn awaited(&self, shape: Shape, rank: u32, size: u32, inter: bool) -> (u32, u32) {
+        let root = self.root();
+        if !inter {
+            let (first, end) = shape.awaited(rank, root, size);
+            return (first, end.min(size));
+        }
+        // In the group of the root all ranks but the root itself name nobody.
+        let is_root = (root as i32) < 0 && root as i32 != self.library.proc_null;
+        match shape {
+            Shape::All => (0, size),
+            Shape::FromRoot if root < size => (root, root + 1),
+            Shape::ToRoot if is_root => (0, size),
+            _ => (0, 0),
+        }
     }
 
     /// The size of a communicator, if its ranks are those of the world, and it makes a window or a
@@ -103,14 +123,14 @@ impl Returned<'_> {
         let handle = handle(self.library, self.args, self.role.comm);
         let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
         let (size, rank, inter) = (object.size, object.rank, object.inter);
-        let Some(number) = came.checked_sub(1).filter(|_| !inter) else { return };
-        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
-        let (first, end) = shape.awaited(rank, root, size);
+        let Some(number) = came.checked_sub(1) else { return };
+        let (first, end) = self.awaited(shape, rank, size, inter);
+        let root = self.root();
         let known = self.comm();
         // Nobody else has to be there yet.
         let is_near = self.nearness(handle, size, [0, 0], number).all;
         let mut far = 0;
-        if !is_near {
+        if !is_near && !inter && !bridges::is_bridged(handle) {
             // Who asks is told that now: the answer is of use only if it waits.
             far = self.came(handle, shape, [rank, root, size], number, first < end);
         }
@@ -128,7 +148,7 @@ impl Returned<'_> {
             // Windows and files are looked at only if their ranks are those of the world.
             return rank;
         }
-        object::world_rank(self.library, self.ledger, handle, ObjectKind::Comm, rank as i32)
+        bridges::member(self.library, self.ledger, handle, rank)
     }
 
     /// Which members of a communicator are on this node. Those for which this rank had to wait are
@@ -222,6 +242,20 @@ pub(super) fn key_among(comm: u64, first: u32) -> u64 {
     mix(of_collectives(comm), first.into()) | 1
 }
 
+/// Looks when another rank came to a collective that is over.
+fn look(waiting: &mut WaitingCall, comm: u64, number: u64, peer: u32) {
+    with(|engine, _, boards| {
+        // Of other worlds some are not found, and to those that are there they have come.
+        let is_known =
+            !bridges::is_beside(peer) || matches!(bridges::seek(peer), Sought::Found(..));
+        if is_known {
+            engine.gathered(boards, waiting, comm, number, peer);
+        } else {
+            engine.not_measured(waiting);
+        }
+    });
+}
+
 /// Who comes to a collective.
 struct Members {
     /// How many
@@ -232,6 +266,8 @@ struct Members {
     known: Option<u64>,
     /// Ranks are those of the world
     world: bool,
+    /// It is an intercommunicator, whose remote group these are
+    inter: bool,
 }
 
 /// Which members of a communicator are on this node.
@@ -264,9 +300,7 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     if of.first >= of.end {
         return with(|engine, _, _| engine.looked(waiting));
     }
-    let mut member = |other: u32| {
-        object::world_rank(library, ledger, post.handle, ObjectKind::Comm, other as i32)
-    };
+    let mut member = |other: u32| bridges::member(library, ledger, post.handle, other);
     // When the collective was started, some members were perhaps not yet in MPI. All for whom the rank
     // waited are now.
     let is_open = || with(|_, numbers, _| numbers.is_near(library, post.handle).is_none());
@@ -282,10 +316,7 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
         return with(|engine, _, _| engine.not_measured(waiting));
     }
     for other in of.first..of.end {
-        let peer = member(other);
-        with(|engine, _, boards| {
-            engine.gathered(boards, waiting, of.comm, of.number, peer);
-        });
+        look(waiting, of.comm, of.number, member(other));
     }
     with(|engine, _, _| engine.looked(waiting));
 }

@@ -4,7 +4,7 @@ use topas_mpi_waits::engine::WaitingCall;
 use topas_mpi_waits::key::Address;
 use topas_mpi_waits::wait::Call;
 
-use super::{collectives, is_on, partners, quick, told, with};
+use super::{bridges, collectives, is_on, partners, quick, told, with};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::mode::{self, paused};
@@ -109,7 +109,9 @@ fn completed_by_rules(
     }
     with(|engine, _, boards| {
         let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
-        let sent = engine.sent_by(id).filter(|_| mode::has(mode::LOG) && call.counts);
+        let sent = engine
+            .sent_by(id)
+            .filter(|(to, _)| mode::has(mode::LOG) && call.counts && !bridges::is_beside(to.peer));
         let before = now.longest();
         engine.found(&mut now, id);
         engine.completed(boards, &mut now, id, from.as_ref());

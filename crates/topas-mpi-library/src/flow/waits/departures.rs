@@ -73,8 +73,10 @@ pub fn leave(
     }
     // SAFETY: the address of a handle.
     let handle = unsafe { library::handle_at(library, address, 0) };
-    let object = with(|_, numbers, _| numbers.of(library, handle));
-    if object == 0 {
+    let (object, bridged) =
+        with(|_, numbers, _| (numbers.of(library, handle), numbers.bridged(handle)));
+    // Ranks of other worlds have no names once it is gone.
+    if object == 0 || bridged.is_some() {
         return;
     }
     let is_communicator = [number::COMM_FREE, number::COMM_DISCONNECT].contains(&function);

@@ -201,7 +201,11 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
         return told;
     }
     let comm = handle(library, &frame.args, members);
-    told.communicator = with(|_, numbers, _| numbers.of(library, comm));
+    // The log tells one world.
+    told.communicator = with(|_, numbers, _| match numbers.bridged(comm) {
+        None => numbers.of(library, comm),
+        Some(_) => 0,
+    });
     if role.gathers.is_some() {
         told.number = number(frame);
         if plan.is_comm() && role.root != NONE {

@@ -30,6 +30,8 @@ pub struct Numbered {
     place: u8,
     /// Of windows and files that all ranks of the world share: how many these are; else 0
     size: u32,
+    /// Place among communicators of several worlds, plus 1; 0 if it is none of these
+    bridged: u8,
 }
 
 const NEAR: u8 = 1;
@@ -60,7 +62,8 @@ fn renew() {
 impl Numbers {
     /// A table without communicators.
     pub const fn new() -> Numbers {
-        const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
+        const NONE: Numbered =
+            Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0, bridged: 0 };
         Numbers { places: [NONE; PLACES], used: 0, world: 0, world_overtakes: false }
     }
 
@@ -119,17 +122,10 @@ impl Numbers {
     /// member of it. `size` is that of a communicator whose ranks are those of the world, else 0. `first` tells
     /// one of several parts from the others, and is 0 without parts.
     pub fn derived(&mut self, library: &Library, parent: u64, made: u64, size: u32, first: u32) {
-        let number = self.of(library, parent);
-        if number == 0 {
+        let Some((number, nth)) = self.next_of(library, parent) else {
             return self.put(made, 0);
-        }
-        let nth = if parent == library.comm_world || parent == library.comm_self {
-            // These have no number of their own in the table, but count there.
-            self.count(parent, number)
-        } else {
-            self.count(parent, 0)
         };
-        let new = nth.map_or(0, |nth| derived(number, nth.wrapping_add(u64::from(first) << 32)));
+        let new = derived(number, nth.wrapping_add(u64::from(first) << 32));
         if made != library.comm_null {
             self.put(made, new);
             let place = self.place(made);
@@ -138,6 +134,38 @@ impl Numbers {
                 known.size = size;
             }
         }
+    }
+
+    /// The number of a communicator whose members make another one, and how many they made before. None if the
+    /// number is not known.
+    pub fn next_of(&mut self, library: &Library, parent: u64) -> Option<(u64, u64)> {
+        let number = self.of(library, parent);
+        if number == 0 {
+            return None;
+        }
+        let nth = if parent == library.comm_world || parent == library.comm_self {
+            // These have no number of their own in the table, but count there.
+            self.count(parent, number)
+        } else {
+            self.count(parent, 0)
+        };
+        Some((number, nth?))
+    }
+
+    /// A communicator is there that ranks of another world share: its place among these.
+    pub fn put_bridged(&mut self, handle: u64, number: u64, place: u32) {
+        self.put(handle, number);
+        let at = self.place(handle);
+        let known = element_mut(&mut self.places, at);
+        if known.handle == handle && handle != 0 {
+            known.bridged = place as u8 + 1;
+        }
+    }
+
+    /// The place of a communicator among those of several worlds; None if it is none of these.
+    pub fn bridged(&self, handle: u64) -> Option<u32> {
+        let known = element(&self.places, self.place(handle));
+        u32::from(known.bridged).checked_sub(1).filter(|_| known.handle == handle)
     }
 
     /// How many ranks share a window or a file, if that are all of the world; else 0.
@@ -155,7 +183,7 @@ impl Numbers {
                 return None;
             }
             self.used += 1;
-            *known = Numbered { handle, number, made: 0, place: 0, size: 0 };
+            *known = Numbered { handle, number, made: 0, place: 0, size: 0, bridged: 0 };
         }
         known.made += 1;
         Some(known.made - 1)
@@ -170,7 +198,7 @@ impl Numbers {
         }
         let place = self.place(handle);
         *element_mut(&mut self.places, place) =
-            Numbered { handle, number, made: 0, place: 0, size: 0 };
+            Numbered { handle, number, made: 0, place: 0, size: 0, bridged: 0 };
         self.used += 1;
     }
 
@@ -202,7 +230,8 @@ impl Numbers {
         if element(&self.places, hole).handle == 0 {
             return;
         }
-        const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
+        const NONE: Numbered =
+            Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0, bridged: 0 };
         *element_mut(&mut self.places, hole) = NONE;
         renew();
         self.used -= 1;

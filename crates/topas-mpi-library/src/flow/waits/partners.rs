@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use topas_mpi_profile::layout::{PARTNERS, Partner, Partners, Waits, slack_class};
 use topas_mpi_waits::wait::{Cause, Figure, parts_of_peer};
 
+use super::bridges;
 use crate::element::element_mut;
 use crate::thread::Thread;
 use crate::{mode, paths, spool};
@@ -79,7 +80,8 @@ pub fn add(waits: &Waits, path: u16, figure: Figure, peer: u64, ticks: u64) {
     if let Some(cause) = cause {
         paths::waited(path, Some(cause as usize), ticks);
     }
-    if waits.partners == 0 {
+    // Paths of other worlds have other numbers.
+    if waits.partners == 0 || bridges::is_beside(parts_of_peer(peer).0) {
         return;
     }
     // SAFETY: this part of the file is there, and who tells waits is alone.

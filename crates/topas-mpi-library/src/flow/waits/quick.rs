@@ -5,8 +5,8 @@
 use topas_mpi_table::SMALL_MESSAGE;
 use topas_mpi_waits::board::Ring;
 use topas_mpi_waits::collective::Shape;
-use topas_mpi_waits::engine::Surroundings;
-use topas_mpi_waits::key::{Address, Side, of_collectives, of_messages};
+use topas_mpi_waits::engine::{key_from, key_to};
+use topas_mpi_waits::key::{Address, Side, of_collectives};
 use topas_mpi_waits::wait::Call;
 
 use super::boards::{self, Boards};
@@ -131,10 +131,9 @@ impl Known {
         {
             return;
         }
-        let own = boards.rank();
         let key = match side {
-            Side::Send => of_messages(comm, own, peer, tag, side),
-            Side::Post => of_messages(comm, peer, own, tag, side),
+            Side::Send => key_to(boards, address, side),
+            Side::Post => key_from(boards, address, side),
         };
         let Some(ring) = boards::own(key) else { return };
         *element_mut(&mut self.lanes, Lane::place(handle, word)) =

@@ -55,6 +55,10 @@ pub enum Act {
     Derived,
     /// A communicator is made in some other way: it has no number
     Made,
+    /// Processes are started, and a communicator is made with them
+    Spawned,
+    /// Tells the communicator with the ranks that started this world
+    Parent,
     /// A group makes a communicator, or two of them do
     MadeByGroup,
     /// A collective, whose request is completed later
@@ -115,6 +119,8 @@ pub struct Role {
     pub makes_parts: bool,
     /// The event log tells what its calls are about
     pub is_logged: bool,
+    /// What is made is a communicator
+    pub makes_comm: bool,
 }
 
 impl Role {
@@ -209,6 +215,10 @@ const fn act(f: &Function) -> Act {
                 "MPI_Intercomm_create",
             ]) {
                 Act::MadeByGroup
+            } else if f.is_one_of(&["MPI_Comm_spawn", "MPI_Comm_spawn_multiple"]) {
+                Act::Spawned
+            } else if f.is_one_of(&["MPI_Comm_get_parent"]) {
+                Act::Parent
             } else if f.is_one_of(&["MPI_Intercomm_create_from_groups"])
                 || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
             {
@@ -294,6 +304,7 @@ const fn role(f: &Function) -> Role {
             | Act::PartitionsReady => false,
             _ => true,
         },
+        makes_comm: of_kind(f, ParameterKind::Comm, Direction::Out) != NONE,
     }
 }
 
@@ -315,6 +326,7 @@ const fn roles() -> [Role; FUNCTIONS] {
         info: NONE,
         makes_parts: false,
         is_logged: false,
+        makes_comm: false,
     }; FUNCTIONS];
     let mut number = 0;
     let mut chapter = 0;
@@ -364,7 +376,8 @@ mod tests {
                 }
                 Act::Start | Act::Freed | Act::PartitionsReady => &[],
                 Act::Derived => &[role.comm, role.made],
-                Act::Made => &[role.made],
+                Act::Made | Act::Parent => &[role.made],
+                Act::Spawned => &[role.comm, role.root, role.made],
                 // Of a session there is no communicator before.
                 Act::MadeByGroup => &[role.made, role.recvtag],
                 Act::CollectiveStarted => &[role.comm, role.request],
@@ -393,7 +406,10 @@ mod tests {
         assert_eq!(of("MPI_Pready_list"), Act::PartitionsReady);
         assert_eq!(of("MPI_Parrived"), Act::Nothing);
         assert_eq!(of("MPI_Cart_sub"), Act::Derived);
-        assert_eq!(of("MPI_Comm_get_parent"), Act::Made);
+        assert_eq!(of("MPI_Comm_get_parent"), Act::Parent);
+        assert_eq!(of("MPI_Comm_spawn_multiple"), Act::Spawned);
+        assert_eq!(of("MPI_Comm_accept"), Act::Made);
+        assert_eq!(of("MPI_Intercomm_merge"), Act::Derived);
         assert_eq!(of("MPI_Comm_create_from_group"), Act::MadeByGroup);
         assert_eq!(of("MPI_Win_create"), Act::Derived);
         assert_eq!(of("MPI_File_open"), Act::Derived);
