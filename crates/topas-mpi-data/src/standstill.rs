@@ -30,6 +30,8 @@ pub struct Standstill {
     pub outside: Vec<(u32, u64)>,
     /// For how long no rank has ended or begun a call, in ns; None if some rank goes on
     pub since: Option<u64>,
+    /// No rank has gone on for so long that this is a large part of the run: what costs time cannot be told
+    pub is_lasting: bool,
     /// Ranks of which each may wait for the next, and the last for the first; empty if none do
     pub cycle: Vec<u32>,
     /// The rank outside of MPI for which the others may wait; None if there is none, or more than one
@@ -55,12 +57,11 @@ impl Standstill {
         let since = (least >= SHORTEST_STANDSTILL && running().any(is_still)).then_some(least);
         let wall = profile.total.wall_max;
         let is_long = |time: u64| {
-            since.is_some()
-                || time >= LONG
-                || time >= SHORTEST_STANDSTILL && time.saturating_mul(LARGE_PART) >= wall
+            let is_large = time.saturating_mul(LARGE_PART) >= wall;
+            time >= LONG || time >= SHORTEST_STANDSTILL && is_large
         };
         let calls: Vec<(u32, Inside)> = running()
-            .filter(|rank| time(rank).is_some_and(is_long))
+            .filter(|rank| time(rank).is_some_and(|time| since.is_some() || is_long(time)))
             .filter_map(|rank| Some((rank.rank, *open.get(&rank.rank)?)))
             .collect();
         if calls.is_empty() {
@@ -76,7 +77,8 @@ impl Standstill {
             _ => None,
         };
         let cycle = waits.cycle();
-        Some(Standstill { calls, outside, since, cycle, waited_for })
+        let is_lasting = since.is_some_and(is_long);
+        Some(Standstill { calls, outside, since, is_lasting, cycle, waited_for })
     }
 }
 

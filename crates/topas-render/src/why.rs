@@ -46,7 +46,7 @@ pub struct SearchedRun {
 pub struct StandingRun {
     /// It runs: figures are of until now
     pub runs: bool,
-    /// Some rank goes on. If none does, nothing is told of what costs time
+    /// Some rank has gone on lately. If none has, nothing is told of what costs time
     pub goes_on: bool,
     /// In which calls ranks have been for long, and which were lost: sentences
     pub words: Option<String>,

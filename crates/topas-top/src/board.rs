@@ -184,7 +184,8 @@ impl Board {
 
     /// Whether no rank goes on, or one was lost.
     pub fn is_stuck(&self) -> bool {
-        is_stuck(&self.profile)
+        Standstill::of(&self.profile).is_some_and(|standstill| standstill.since.is_some())
+            || LostRanks::of(&self.profile).is_some()
     }
 
     /// Rows of a view in the wanted order, those that the filter leaves.
@@ -316,9 +317,9 @@ impl Board {
     }
 }
 
-/// Whether no rank of a launch goes on, or one was lost.
-pub fn is_stuck(profile: &MpiProfile) -> bool {
-    Standstill::of(profile).is_some_and(|standstill| standstill.since.is_some())
+/// Whether no rank of a launch has gone on for long, or one was lost: what costs time is then not told.
+pub fn hides_costs(profile: &MpiProfile) -> bool {
+    Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting)
         || LostRanks::of(profile).is_some()
 }
 

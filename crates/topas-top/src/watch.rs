@@ -10,7 +10,7 @@ use topas_render::mpi_views::{CallPlaces, PathViews, call_places};
 use topas_symbols::Symbols;
 
 use crate::args::TopArgs;
-use crate::board::{Board, is_stuck};
+use crate::board::{Board, hides_costs};
 use crate::hosts::Hosts;
 use crate::snapshot;
 use crate::{TOOL, exit};
@@ -139,7 +139,7 @@ impl Watch {
         let id = &profile.facts.id;
         let before = self.found.as_ref().filter(|(of, _)| of == id).map(|(_, search)| search);
         let mut search = self.rules.search(&mpi_facts(profile), before);
-        if is_stuck(profile) {
+        if hides_costs(profile) {
             search.withhold();
         }
         self.found = Some((id.clone(), search.clone()));

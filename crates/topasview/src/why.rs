@@ -97,11 +97,11 @@ fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     let places = paths(args, profile).map(|paths| call_places(profile, &paths));
     let words = standing_words(profile, &places.unwrap_or_default());
     let runs = profile.origin == Origin::Live;
-    let standstill = Standstill::of(profile).and_then(|standstill| standstill.since);
+    let is_lasting = Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting);
     let processors = Views::host(profile).and_then(processors_of);
     (runs || words.is_some()).then(|| StandingRun {
         runs,
-        goes_on: standstill.is_none(),
+        goes_on: !is_lasting,
         shares_processors: words.as_ref().and(shared_processors(profile, processors)),
         words,
     })

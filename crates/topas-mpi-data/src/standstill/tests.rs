@@ -76,7 +76,11 @@ fn sends_in_a_circle_wait_for_each_other() {
     let told = [1, 2, 0].map(|peer| at("Send", Some(peer), 20));
     let found = Standstill::of(&profile(&told, 21)).expect("stands still");
     assert_eq!((found.cycle, found.since), (vec![0, 1, 2], Some(20 * S)));
-    assert_eq!((found.calls.len(), found.waited_for), (3, None));
+    assert_eq!((found.calls.len(), found.waited_for, found.is_lasting), (3, None, true));
+    // Ranks that wait for a second or two for one that computes are no reason to tell nothing else.
+    let told = [at("Barrier", None, 2), outside(3)];
+    let found = Standstill::of(&profile(&told, 100)).expect("stands still");
+    assert_eq!((found.since, found.is_lasting), (Some(2 * S), false));
 }
 
 #[test]

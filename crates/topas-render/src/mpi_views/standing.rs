@@ -145,7 +145,7 @@ fn circle(cycle: &[u32]) -> String {
 /// go on.
 pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let standstill = Standstill::of(profile)?;
-    let Standstill { calls, outside, since, cycle, waited_for } = &standstill;
+    let Standstill { calls, outside, since, cycle, waited_for, .. } = &standstill;
     let mut words = calls_in_words(profile, places, calls);
     let ranks: Vec<u32> = outside.iter().map(|(rank, _)| *rank).collect();
     if let Some(quiet) = outside.iter().map(|(_, quiet)| *quiet).min() {
