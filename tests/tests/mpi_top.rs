@@ -97,7 +97,7 @@ fn a_late_rank_is_told_in_the_same_words_while_and_after_the_program_runs() {
     launch.arg(&program).arg("late_broadcast").arg(&notes).arg("1000");
     launch.stdout(Stdio::null()).stderr(Stdio::null());
     // On a machine with other work there may be more to tell: this is what the program is made for.
-    const LATE: &str = "ranks that wait in collectives, rank 1: at most";
+    const LATE: &str = "ranks that wait in collectives, rank 1: it costs";
     let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut last = String::new();
     let mut child = launch.spawn().expect("launch");
