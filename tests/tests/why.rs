@@ -358,7 +358,7 @@ fn people_are_told_what_to_do() {
     let told = run(tool.arg("--why").arg(&places.out)).good().out();
     let text = told.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "1. ranks that wait in collectives, rank 1: at most ",
+        "1. ranks that wait in collectives, rank 1: it costs ",
         "MPI_Bcast",
         "Next: ",
         "Ruled out: ",

@@ -82,9 +82,13 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     let waits = all_waits(profile);
     facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
     if let Some((all, routines)) = &waits {
-        // A rank comes to the end once: that is told by itself.
-        let (all, routines) = last_rank::without_end(all, routines);
-        kinds(profile, &all, &routines, facts);
+        // A rank comes to the end once: that is told by itself, if it begins there.
+        if last_rank::is_told_apart(profile) {
+            let (all, routines) = last_rank::without_end(all, routines);
+            kinds(profile, &all, &routines, facts);
+        } else {
+            kinds(profile, all, routines, facts);
+        }
         last_rank::add(profile, facts);
     }
     // Posts of windows and ends of accesses are no messages whose transfer takes time.

@@ -425,7 +425,7 @@ pub const FACTS: &[Fact] = &[
     fact(
         "finalize_share",
         SHARE,
-        "Time of waiting in MPI_Finalize for the rank that came there last, as a share of the time of all ranks.",
+        "Time of waiting in MPI_Finalize for the rank that came there last, as a share of the time of all ranks; 0 if that rank is late elsewhere, too.",
     ),
     fact("finalize_cost", SECONDS, "Mean time of a rank in it."),
     fact("finalize_sum", SECONDS, "Time of all ranks together in it."),

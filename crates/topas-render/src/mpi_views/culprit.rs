@@ -17,8 +17,8 @@ use crate::wording::named;
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
 
-/// From this part of that time on a rank is said to make the others wait: a twentieth, as a finding needs it.
-const WORTH_A_CHARGE: u128 = 20;
+/// From this part of that time on a rank is said to make the others wait: a fiftieth.
+const WORTH_A_CHARGE: u128 = 50;
 
 /// What is said of a kind of wait.
 const BECAUSE: [&str; 3] =
@@ -50,8 +50,9 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
         return None;
     }
     let (waited, time) = (waited_in_all(profile), CallersTime::of(profile).time);
-    let last = blamed(profile).first().map(|(rank, _)| *rank);
-    let last = last.filter(|_| waited.saturating_mul(WORTH_A_CHARGE) >= time);
+    let last = blamed(profile).into_iter().next();
+    let last = last.filter(|(_, blame)| blame.time().saturating_mul(WORTH_A_CHARGE) >= time);
+    let last = last.map(|(rank, _)| rank);
     let first = |last| DelayBeginning::of(profile, last).map_or(last, |beginning| beginning.first);
     Some((waited, last.map(first)))
 }
@@ -107,7 +108,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
         let share = percent_of(waited, wall);
         return Some(format!("Ranks wait for each other {share} of the time of all {whose}."));
     };
-    if waited.saturating_mul(WORTH_A_CHARGE) < wall {
+    if blame.time().saturating_mul(WORTH_A_CHARGE) < wall {
         return Some(format!(
             "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
             percent_of(waited, wall),
