@@ -80,7 +80,7 @@ fn the_late_rank_is_named_with_its_function_and_line() {
     let exe = exe.file_name().expect("a name").to_string_lossy().into_owned();
     assert!(first.starts_with(&format!("{exe} (halo.py) of ")), "{first}");
     let sentence =
-        format!("They wait for it in Recv, from {receive}; it comes to Send from {send}.");
+        format!("They wait for it in Recv, from {receive}; it sends in Send, from {send}.");
     assert!(first.contains(&sentence), "{sentence}: {first}");
     let why = view(&scratch, &["--why"], &places);
     assert!(heading(&why).starts_with(&format!("{exe} (halo.py), 4 PEs, ")), "{why}");
