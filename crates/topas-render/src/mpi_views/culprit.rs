@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls,
-    RoutineNumber, computing, is_longer,
+    RoutineNumber, computing, delay_origins, is_longer,
 };
 
 use super::amount::routine_name;
@@ -62,6 +62,14 @@ pub(super) fn first_sentence(profile: &MpiProfile, paths: Option<&PathViews>) ->
     let both = [standing::sentence(profile, paths), sentence(profile, paths)];
     let said: Vec<String> = both.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// The rank in which at least half of all waits begin.
+fn most_begins_in(profile: &MpiProfile) -> Option<u32> {
+    let origins = delay_origins(profile, Blame::time);
+    let all = blamed(profile).iter().map(|(_, blame)| blame.time()).sum::<u128>() as f64 / 1e9;
+    let (first, time) = origins.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (2.0 * time >= all).then_some(first)
 }
 
 /// Which rank makes the others wait; nothing if waits were not told apart.
@@ -141,9 +149,13 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             );
             if 2 * blame.time() < waited {
                 let of_all = percent_of(blame.time(), waited);
-                text += &format!(
-                    " That is {of_all} of what they wait for each other: no rank causes most of it."
-                );
+                text += &format!(" That is {of_all} of what they wait for each other: ");
+                text += &match most_begins_in(profile) {
+                    Some(first) => {
+                        format!("followed from rank to rank, most of it begins in rank {first}.")
+                    }
+                    None => "no rank causes most of it.".to_owned(),
+                };
             }
             (*last, kind)
         }

@@ -126,6 +126,13 @@ fn waits_are_followed_to_the_rank_in_which_they_begin() {
     let told = "If nobody were late, the run might be shorter by up to 6.000 s, which the rank that waits most waits.";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("the lines of the source (topas-run --mpi=waits,paths tells)"), "{text}");
+    // The first sentence says so, too, where it names the rank.
+    let own: [MadeRank; 4] =
+        [(0.7, &[(3, 5.0)]), (0.7, &[(0, 4.0)]), (7.0, &[]), (0.7, &[(2, 6.0)])];
+    let text = words(&shown(&profile(&own, "Recv", ""), &["--mpi"]));
+    assert!(text.contains("The others wait 6.000 s for rank 2"), "{text}");
+    let told = "That is 40.00% of what they wait for each other: followed from rank to rank, most of it begins in rank 2.";
+    assert!(text.contains(told), "{text}");
     // Where all wait for all alike, it begins in none.
     let all: [MadeRank; 3] =
         [(5.0, &[(1, 2.0), (2, 2.0)]), (5.0, &[(0, 2.0), (2, 2.0)]), (5.0, &[(0, 2.0), (1, 2.0)])];
