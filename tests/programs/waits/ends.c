@@ -81,12 +81,7 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 64;
     setenv("ENDS_NOTES", argv[2], 1);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    rounds = atoi(argv[3]);
-    begin_notes(argv[2]);
-    together();
+    rounds = begin(&argc, &argv);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(cases[i].name, argv[1])) {
             cases[i].run();

@@ -214,3 +214,15 @@ static void end_notes(void)
             add_up(rank);
     fflush(stdout);
 }
+
+/* The beginning of a program that is called with CASE FILE ROUNDS: MPI, the notes in FILE, and all ranks together. Returns
+   ROUNDS. */
+static int begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    begin_notes((*argv)[2]);
+    together();
+    return atoi((*argv)[3]);
+}
