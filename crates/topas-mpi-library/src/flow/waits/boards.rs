@@ -318,22 +318,27 @@ fn note_once(rank: u32, base: *mut u8) {
     }
 }
 
-/// Whether this is the file of a rank of the same launch that runs.
-fn is_of_world(own: &Header, header: &Header) -> bool {
+/// Whether a file is of a rank of this host that runs, and that this one can read.
+pub fn is_readable(own: &Header, header: &Header) -> bool {
     const CLOCK: u64 = flag::CLOCK;
     let states = [RankState::Running as u32, RankState::Finalizing as u32];
     header.magic == MAGIC
         && header.version == VERSION
         && header.table == own.table
-        && header.ranks == own.ranks
-        && header.rank < own.ranks
         && header.flags & flag::WORLD != 0
         && header.flags & CLOCK == own.flags & CLOCK
-        && text(&header.id) == text(&own.id)
         && text(&header.host) == text(&own.host)
         && states.contains(&header.state)
         && header.waits != 0
         && (header.pid == own.pid || sys::is_running(header.pid))
+}
+
+/// Whether this is the file of a rank of the same launch that runs.
+fn is_of_world(own: &Header, header: &Header) -> bool {
+    header.ranks == own.ranks
+        && header.rank < own.ranks
+        && text(&header.id) == text(&own.id)
+        && is_readable(own, header)
 }
 
 /// Whether the ranks of two files are of one world, as far as the launcher tells.

@@ -55,15 +55,9 @@ impl Returned<'_> {
             }
             with(|engine, _, _| engine.looked(&mut waiting));
         } else if let Some(number) = known.filter(|_| call.counts) {
-            with(|engine, _, boards| match far {
-                0 => engine.not_measured(&mut waiting),
-                key => engine.gathered_far(boards, &mut waiting, key, number),
-            });
+            meet_far(&mut waiting, far, number);
         }
-        with(|engine, _, boards| {
-            engine.learn_collective(&waiting, size);
-            engine.end(boards, waiting);
-        });
+        end_meeting(waiting, size);
     }
 
     /// Who comes to a collective, and its number, if that means anything.
@@ -228,6 +222,24 @@ impl Returned<'_> {
         }
         key
     }
+}
+
+/// Members of other nodes come to a collective, who are known by a key; 0: they are not.
+#[inline(always)]
+pub(super) fn meet_far(waiting: &mut WaitingCall, key: u64, number: u64) {
+    with(|engine, _, boards| match key {
+        0 => engine.not_measured(waiting),
+        key => engine.gathered_far(boards, waiting, key, number),
+    });
+}
+
+/// All is known of a call to which so many came.
+#[inline(always)]
+pub(super) fn end_meeting(waiting: WaitingCall, size: u32) {
+    with(|engine, _, boards| {
+        engine.learn_collective(&waiting, size);
+        engine.end(boards, waiting);
+    });
 }
 
 /// The member that collects who came to a collective: some of them each, in turn.

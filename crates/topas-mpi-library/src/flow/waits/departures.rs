@@ -8,7 +8,7 @@
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{CollectiveNote, Stamp};
 
-use super::collectives::{key_among, turn};
+use super::collectives::{end_meeting, key_among, meet_far, turn};
 use super::{Returned, boards, far, with};
 use crate::clock;
 use crate::flow::ledger::Ledger;
@@ -128,15 +128,9 @@ impl Returned<'_> {
             }
             with(|engine, _, _| engine.looked(&mut waiting));
         } else {
-            with(|engine, _, boards| match far {
-                0 => engine.not_measured(&mut waiting),
-                key => engine.gathered_far(boards, &mut waiting, key, number),
-            });
+            meet_far(&mut waiting, far, number);
         }
-        with(|engine, _, boards| {
-            engine.learn_collective(&waiting, size);
-            engine.end(boards, waiting);
-        });
+        end_meeting(waiting, size);
     }
 
     /// The rank of the world of a member.

@@ -10,9 +10,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
-use topas_mpi_profile::layout::{
-    BRIDGES, Block, Bridge, Bridged, Bridges, Header, MAGIC, RankState, VERSION, Waits, flag,
-};
+use topas_mpi_profile::layout::{BRIDGES, Block, Bridge, Bridged, Bridges, Header, Waits};
 use topas_mpi_profile::lines::text;
 
 use super::published;
@@ -457,18 +455,7 @@ fn is_same_world(one: *const u8, other: *const u8) -> bool {
 
 /// Whether a file may be that of a rank with which this one shares a communicator.
 fn is_of_node(own: &Header, header: &Header) -> bool {
-    const CLOCK: u64 = flag::CLOCK;
-    let states = [RankState::Running as u32, RankState::Finalizing as u32];
-    header.magic == MAGIC
-        && header.version == VERSION
-        && header.table == own.table
-        && header.flags & flag::WORLD != 0
-        && header.flags & CLOCK == own.flags & CLOCK
-        && text(&header.host) == text(&own.host)
-        && text(&header.job) == text(&own.job)
-        && states.contains(&header.state)
-        && header.waits != 0
-        && (header.pid == own.pid || sys::is_running(header.pid))
+    text(&header.job) == text(&own.job) && boards::is_readable(own, header)
 }
 
 /// Nobody looks at a file any more. That of this rank stays.
