@@ -115,17 +115,26 @@ pub fn of_loader(kept: &AtomicUsize, name: &[u8]) -> usize {
 
 /// Brings the names up to date with what is loaded.
 pub fn update() {
+    refresh(true);
+}
+
+/// Looks what is loaded. Names that are absent are hidden, or stay as they are until somebody asks: an MPI may load
+/// fifty libraries, one after the other, and asks for no name of its own in between.
+fn refresh(hides: bool) {
     let is_new = COUNT.load(Relaxed) == 0 || objects::loads() != seen();
-    if !is_new && !REVEALED.load(Relaxed) || BUSY.swap(true, Acquire) {
+    if !(is_new || hides && REVEALED.load(Relaxed)) || BUSY.swap(true, Acquire) {
         return;
     }
     with_own(|own| {
         if is_new {
             look(own);
         }
-        show(own, |word| PRESENT.get(word).map_or(u64::MAX, |names| names.load(Relaxed)));
+        show(own, |word| match PRESENT.get(word) {
+            Some(names) if hides => names.load(Relaxed),
+            _ => u64::MAX,
+        });
     });
-    REVEALED.store(false, Relaxed);
+    REVEALED.store(!hides, Relaxed);
     BUSY.store(false, Release);
 }
 
@@ -233,7 +242,7 @@ fn define(own: &LoadedObject, object: &LoadedObject) -> bool {
             defines = true;
         }
     };
-    object.each_defined(|hash| own.may_define(hash), note);
+    object.each_defined(&own.filter(), note);
     defines
 }
 
@@ -446,7 +455,7 @@ unsafe extern "C" fn topas_mpi_opens(file: *const c_char, mode: c_int, _: usize)
     // SAFETY: the loader's function.
     let handle = unsafe { core::mem::transmute::<usize, Open>(real)(file, mode) };
     if !handle.is_null() {
-        update();
+        refresh(false);
     }
     LoaderAnswer::value(handle as usize)
 }

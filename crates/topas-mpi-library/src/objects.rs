@@ -86,6 +86,24 @@ pub struct LoadedObject {
     pub has_rpath: bool,
 }
 
+/// The filter of a table that is sorted by the new hash: two bits are set for each name in the table.
+pub struct NameFilter {
+    bits: *const u64,
+    last: u32,
+    shift: u32,
+}
+
+impl NameFilter {
+    /// Whether a name of this hash may be in the table, whatever the lowest bit of the hash.
+    #[inline(always)]
+    pub fn may_hold(&self, hash: u32) -> bool {
+        // SAFETY: no place behind the last word.
+        let word = unsafe { *self.bits.add(((hash / 64) & self.last) as usize) };
+        let either = word >> ((hash & !LAST) % 64) & 3;
+        either != 0 && word >> (hash.wrapping_shr(self.shift) % 64) & 1 != 0
+    }
+}
+
 /// What the loader has loaded and unloaded so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Loads {
@@ -303,37 +321,35 @@ impl LoadedObject {
         if self.gnu_hash.is_null() { 0 } else { unsafe { *self.gnu_hash.add(1) as usize } }
     }
 
-    /// Calls a function with the number of every symbol that it defines and whose hash, with any
-    /// lowest bit, is wanted; of every symbol if its table has no new hashes.
-    pub fn each_defined(&self, wanted: impl Fn(u32) -> bool, visit: impl FnMut(usize)) {
-        let is_wanted = |number: &usize| {
-            // SAFETY: an entry of the table.
-            self.gnu_hash.is_null() || wanted(unsafe { self.chained_hash(*number).read_volatile() })
-        };
-        let numbers = if self.gnu_hash.is_null() && !self.hash.is_null() {
+    /// Calls a function with the number of every symbol that it defines and whose hash a filter may hold; of every
+    /// symbol if its table has no new hashes.
+    pub fn each_defined(&self, filter: &NameFilter, mut visit: impl FnMut(usize)) {
+        if self.gnu_hash.is_null() {
             // SAFETY: the loader's table of the old form, whose second word counts symbols.
-            1..(unsafe { *self.hash.add(1) } as usize)
-        } else {
-            self.defined()
-        };
-        numbers.filter(is_wanted).filter(|number| self.is_defined(*number)).for_each(visit);
+            let count = if self.hash.is_null() { 0 } else { unsafe { *self.hash.add(1) } };
+            (1..count as usize).filter(|number| self.is_defined(*number)).for_each(visit);
+            return;
+        }
+        let defined = self.defined();
+        let hashes = self.chained_hash(defined.start);
+        for (place, number) in defined.enumerate() {
+            // SAFETY: an entry of the table.
+            let hash = unsafe { hashes.add(place).read_volatile() };
+            if filter.may_hold(hash) && self.is_defined(number) {
+                visit(number);
+            }
+        }
     }
 
-    /// Whether it may define a name of this hash, whatever the lowest bit of that: false of most
-    /// other names.
-    #[inline(always)]
-    pub fn may_define(&self, hash: u32) -> bool {
+    /// What tells that it does not define most other names.
+    pub fn filter(&self) -> NameFilter {
         if self.gnu_hash.is_null() {
-            return true;
+            return NameFilter { bits: &u64::MAX, last: 0, shift: 0 };
         }
-        // SAFETY: the loader's table of this form.
-        unsafe {
-            let (words, shift) = (*self.gnu_hash.add(2), *self.gnu_hash.add(3));
-            let Some(place) = (hash / 64).checked_rem(words) else { return true };
-            let word = *self.gnu_hash.add(4).cast::<u64>().add(place as usize);
-            let either = word >> ((hash & !LAST) % 64) & 3;
-            either != 0 && word >> (hash.wrapping_shr(shift) % 64) & 1 != 0
-        }
+        // SAFETY: the loader's table of this form, whose words are as many as a power of two.
+        let (words, shift) = unsafe { (*self.gnu_hash.add(2), *self.gnu_hash.add(3)) };
+        let bits = self.gnu_hash.wrapping_add(4).cast();
+        NameFilter { bits, last: words.saturating_sub(1), shift }
     }
 
     /// The numbers of the symbols that it defines, of tables that are sorted by the new hash.
@@ -435,6 +451,13 @@ impl LoadedObject {
             let symbol = unsafe { &*self.symbol(number) };
             symbol.section == 0 && symbol.info >> 4 == WEAK && wanted(self.name(number))
         };
+        // In a table that is sorted by the new hash, symbols that are defined elsewhere come first: these are few,
+        // relocations are many. Where none is defined, the table does not tell how many there are; and an executable
+        // at a fixed place has some among the others, whose addresses are in itself.
+        let defined = self.defined();
+        if self.base != 0 && !defined.is_empty() && !(1..defined.start).any(refers) {
+            return;
+        }
         for (list, count) in self.relocations {
             for i in 0..count {
                 // SAFETY: as many as the object has.

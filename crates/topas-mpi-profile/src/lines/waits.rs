@@ -25,6 +25,9 @@ impl Lines<'_> {
 
     /// By function.
     pub(super) fn waits(&mut self, sums: &Sums) {
+        if sums.flags & flag::WAITS == 0 {
+            return;
+        }
         for (number, waits) in sums.waits.iter().enumerate() {
             if !waits.is_empty() {
                 self.token(&mut |out| put(out.put(b"l=").put(name(number)), &waits.figures()));
