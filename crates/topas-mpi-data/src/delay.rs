@@ -25,32 +25,95 @@ impl DelayBeginning {
     /// A rank that is late may have waited itself, and the rank for which it waited, too: where that began,
     /// because a rank computes longer. None if the rank itself does, or if the waits lead to none that does.
     pub fn of(profile: &MpiProfile, late: u32) -> Option<DelayBeginning> {
-        let mut delayed = vec![late];
-        let mut found = None;
+        let waits = Waits::of(profile);
+        let (mut delayed, mut found) = (vec![late], None);
+        let mut waiting: Vec<u32> = profile.ranks.iter().map(|rank| rank.rank).collect();
         loop {
             let next = *delayed.last()?;
             let (own, mean) = computing(profile, next)?;
             if is_longer(own, mean) {
                 return found;
             }
-            let (first, waited, all) = awaited_most(profile, next)?;
-            let passed_on = profile.ranks.iter().flat_map(|other| &other.sums.waits.blamed);
-            let passed_on = passed_on.filter(|(peer, _)| *peer == next);
-            let passed_on = passed_on.map(|(_, blame)| blame.time()).max().unwrap_or(0);
-            // Its own waits are as much as half of what another rank waited for this one, else its delay is another;
-            // and they are for one rank above all.
-            let is_handed_on = 2 * all >= passed_on && 2 * waited.time() >= all;
-            if delayed.contains(&first) || !is_handed_on {
+            let (mut delay, mut handed_on) = (0.0, BTreeMap::<u32, f64>::new());
+            for rank in waiting {
+                let time = waits.between(rank, next);
+                delay += time;
+                for (peer, part) in waits.handed_on(rank, next) {
+                    *handed_on.entry(peer).or_default() += time * part;
+                }
+            }
+            // Most of the delay was handed on, and most of that by one rank, else the delay is another.
+            let all: f64 = handed_on.values().sum();
+            let (first, most) = handed_on.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+            if 2.0 * all < delay || 2.0 * most < all || delayed.contains(&first) {
                 return None;
             }
+            let known = profile.ranks.iter().find(|known| known.rank == next)?;
+            let waited = known.sums.waits.blamed.iter().find(|(peer, _)| *peer == first)?.1;
+            (waiting, found) = (vec![next], Some(DelayBeginning { first, next, waited }));
             delayed.push(first);
-            found = Some(DelayBeginning { first, next, waited });
         }
     }
 }
 
-/// What a rank computes, and the mean of all others, in ns; None if that is not known.
+/// To so many of those for which a late rank waited most its delay is followed.
+const FOLLOWED: usize = 16;
+
+/// How long ranks waited for others.
+struct Waits {
+    /// By the rank that waited: the others in order, and the time in s
+    times: BTreeMap<u32, Vec<(u32, f64)>>,
+    /// The same, of those for which a rank waited most
+    most: BTreeMap<u32, Vec<(u32, f64)>>,
+}
+
+impl Waits {
+    fn of(profile: &MpiProfile) -> Waits {
+        let mut waits = Waits { times: BTreeMap::new(), most: BTreeMap::new() };
+        for rank in &profile.ranks {
+            let others = rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank);
+            let times: Vec<_> =
+                others.map(|(peer, blame)| (*peer, blame.time() as f64 / 1e9)).collect();
+            // What a thread waits delays no other thread, and waits are known of ranks.
+            if profile.total.threads <= 1 {
+                let mut most = times.clone();
+                most.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+                most.truncate(FOLLOWED);
+                waits.most.insert(rank.rank, most);
+            }
+            waits.times.insert(rank.rank, times);
+        }
+        waits
+    }
+
+    /// How long a rank waited for another, in s.
+    fn between(&self, rank: u32, peer: u32) -> f64 {
+        let times = self.times.get(&rank).map_or(&[][..], Vec::as_slice);
+        times.binary_search_by_key(&peer, |(peer, _)| *peer).map_or(0.0, |place| times[place].1)
+    }
+
+    /// Which parts of the time that a rank waited for a late one are those of ranks for which the late one had waited.
+    ///
+    /// A wait delays the late one only as far as it is longer than that of the other rank for the same third: what both
+    /// waited, neither is ahead of. So of thirds i it is E_i / max(P, sum of all E), where
+    /// E_i = max(0, W(late, i) - W(rank, i)) and P = W(rank, late).
+    fn handed_on(&self, rank: u32, late: u32) -> impl Iterator<Item = (u32, f64)> {
+        let most = self.most.get(&late).map_or(&[][..], Vec::as_slice);
+        let thirds = most.iter().filter(move |(peer, _)| *peer != rank);
+        let longer =
+            thirds.map(move |(peer, time)| (*peer, (time - self.between(rank, *peer)).max(0.0)));
+        let all: f64 = longer.clone().map(|(_, time)| time).sum();
+        let whole = all.max(self.between(rank, late));
+        longer.filter(|(_, time)| *time > 0.0).map(move |(peer, time)| (peer, time / whole))
+    }
+}
+
+/// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
+/// threads call MPI, each of which may compute while others are in MPI.
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
+    if profile.total.threads > 1 {
+        return None;
+    }
     let (mut own, mut others, mut count) = (None, 0, 0);
     for known in &profile.ranks {
         let outside = outside_of_rank(&known.sums);
@@ -70,31 +133,16 @@ pub const fn is_longer(own: u128, mean: u128) -> bool {
     own > mean + mean / LONGER
 }
 
-/// Whom a rank waited for most, how long, and how long it waited for all others, in ns.
-fn awaited_most(profile: &MpiProfile, rank: u32) -> Option<(u32, Blame, u128)> {
-    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
-    let others = || known.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank);
-    let most = others().max_by_key(|(peer, blame)| (blame.time(), std::cmp::Reverse(*peer)))?;
-    Some((most.0, most.1, others().map(|(_, blame)| blame.time()).sum()))
-}
-
 /// In which ranks waits begin: the time of waits in s, by rank, in the order of ranks.
 ///
-/// What others waited for a rank is followed to those for which this rank waited itself: of the delay that it hands on,
-/// the part min(1, W / P) is theirs, in proportion to its waits for them, where W is the time that it waited for
-/// others, and P the longest time that another rank waited for it. The rest begins in the rank. What goes round among
-/// ranks for ever begins in none of them.
+/// What others waited for a rank is followed to those for which this rank waited itself, in the parts of
+/// `Waits::handed_on`. The rest begins in the rank. What goes round among ranks for ever begins in none of them.
 pub fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<u32, f64> {
-    let mut delays = BTreeMap::<u32, f64>::new();
-    let mut handed_on = BTreeMap::<u32, f64>::new();
-    let mut waits = BTreeMap::<u32, Vec<(u32, f64)>>::new();
+    let waits = Waits::of(profile);
+    let mut delays = BTreeMap::<(u32, u32), f64>::new();
     for rank in &profile.ranks {
         for (peer, blame) in rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank) {
-            *delays.entry(*peer).or_default() += of(blame) as f64 / 1e9;
-            let time = blame.time() as f64 / 1e9;
-            let most = handed_on.entry(*peer).or_default();
-            *most = most.max(time);
-            waits.entry(rank.rank).or_default().push((*peer, time));
+            delays.insert((rank.rank, *peer), of(blame) as f64 / 1e9);
         }
     }
     let all: f64 = delays.values().sum();
@@ -103,16 +151,14 @@ pub fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTree
         if delays.values().sum::<f64>() <= all / NEGLIGIBLE {
             break;
         }
-        let mut next = BTreeMap::<u32, f64>::new();
-        for (rank, delay) in delays {
-            let own = waits.get(&rank).map_or(&[][..], Vec::as_slice);
-            let waited: f64 = own.iter().map(|(_, time)| time).sum();
-            let most = handed_on.get(&rank).copied().unwrap_or(0.0);
-            let part = if most > 0.0 { (waited / most).min(1.0) } else { 0.0 };
-            *origins.entry(rank).or_default() += delay * (1.0 - part);
-            for (peer, time) in own.iter().filter(|_| waited > 0.0) {
-                *next.entry(*peer).or_default() += delay * part * time / waited;
+        let mut next = BTreeMap::<(u32, u32), f64>::new();
+        for ((rank, late), delay) in delays {
+            let mut own = delay;
+            for (peer, part) in waits.handed_on(rank, late) {
+                own -= delay * part;
+                *next.entry((late, peer)).or_default() += delay * part;
             }
+            *origins.entry(late).or_default() += own.max(0.0);
         }
         delays = next;
     }
