@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
     OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
-    delay_origins, outside_of_rank,
+    delay_origin, leading, outside_of_rank,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -62,6 +62,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     };
     // Beginning and end of MPI are the same for every program: they say nothing of this one.
     let edges: u128 = sums.routines.iter().filter(is_edge).map(|of| of.time).sum();
+    facts.number("edge_share", share(edges));
     let work = sums.mpi.saturating_sub(edges);
     facts.number("mpi_work_share", share(work));
     facts.number("mpi_work_cost", mean(work));
@@ -283,17 +284,14 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
     let waits = blamed_waits(profile, of);
     let blamed = by_blamed(&waits);
     let all: u128 = blamed.values().sum();
-    let Some((rank, time)) = blamed.iter().max_by_key(|(_, time)| **time) else { return };
     if all == 0 {
         return;
     }
-    let share = *time as f64 / all as f64;
-    if share < MOST {
-        let origins = delay_origins(profile, |blame| of(blame).time);
-        let most = origins.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
-        let most = most.filter(|(_, time)| **time >= MOST * all as f64 / 1e9);
+    let times = blamed.iter().map(|(rank, time)| (*rank, *time as f64));
+    let Some((rank, time)) = leading(times, all as f64) else {
+        let first = delay_origin(profile, |blame| of(blame).time);
         if let Some((first, (own, mean))) =
-            most.and_then(|(rank, _)| Some((rank, computing(profile, *rank)?)))
+            first.and_then(|(rank, _)| Some((rank, computing(profile, rank)?)))
         {
             let words = format!("rank {first}");
             facts.text(names.first, words.clone());
@@ -305,9 +303,9 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
         let some = blamed.values().filter(|time| **time * 20 >= all).count();
         facts.number(names.turns, some as f64);
         return;
-    }
+    };
     facts.text(names.who, rank.name(profile));
-    facts.number(names.who_share, 100.0 * share);
+    facts.number(names.who_share, 100.0 * time / all as f64);
     let Some(rank) = rank.own() else { return facts.text(names.first, rank.name(profile)) };
     if let Some((own, mean)) = computing(profile, rank) {
         facts.number(names.own, own as f64 / 1e9);

@@ -36,13 +36,14 @@ impl fmt::Display for RuleFault {
 }
 
 /// Keys of a rule; those that may stand there several times are marked.
-const KEYS: [(&str, bool); 18] = [
+const KEYS: [(&str, bool); 19] = [
     ("what", false),
     ("scope", false),
     ("requires", false),
     ("when", false),
     ("test", false),
     ("basis", false),
+    ("untold", false),
     ("where", false),
     ("sentence", false),
     ("also", true),
@@ -258,6 +259,7 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         when: condition(when, &replaced(when, &parameters, false)?)?,
         test: last("test").map(|entry| fact(entry, &entry.value)).transpose()?,
         basis: facts("basis")?,
+        untold: last("untold").map(|entry| fact(entry, &entry.value)).transpose()?,
         place: last("where").map(template).transpose()?,
         sentence: template(needed("sentence")?)?,
         also: several("also")?,

@@ -62,6 +62,8 @@ pub struct Rule {
     pub(crate) test: Option<&'static Fact>,
     /// How long all ranks together lost time by what the rule is about, and how often
     pub(crate) basis: Vec<&'static Fact>,
+    /// The share of which it is not known whether it is what the rule is about
+    pub(crate) untold: Option<&'static Fact>,
     pub(crate) place: Option<Template>,
     pub(crate) sentence: Template,
     pub(crate) also: Vec<Template>,
@@ -190,6 +192,18 @@ impl Rule {
         let seen = facts.get_number(basis.name)?;
         let finding = RuleFinding { confidence: Confidence::Hint, ..self.found(facts)? };
         Some(ScantFinding { finding, basis, seen })
+    }
+
+    /// The share of which it is not known whether it is what the rule is about, if the rule would fire if it were.
+    pub(crate) fn may_be_untold(&self, facts: &FactValues) -> Option<f64> {
+        let untold = facts.get_number(self.untold?.name).filter(|untold| *untold > 0.0)?;
+        let mut with = facts.clone();
+        for fact in &self.basis {
+            with.number(fact.name, f64::from(u32::MAX));
+        }
+        let test = self.test?.name;
+        with.number(test, facts.get_number(test)? + untold);
+        (self.when.truth(&with) == Some(true)).then_some(untold)
     }
 
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {

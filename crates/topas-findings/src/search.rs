@@ -16,6 +16,8 @@ pub struct BottleneckSearch {
     pub unsure: Vec<RuleFinding>,
     /// What was ruled out, in a few words each
     pub ruled_out: Vec<String>,
+    /// What may cost time as far as it is known, with the share of which it is not known whether it is that
+    pub not_ruled_out: Vec<(String, f64)>,
     /// What costs enough to be told, but was seen too seldom to be sure of it
     pub seldom: Vec<ScantFinding>,
     /// What costs a share that would be told, but too few seconds to judge
@@ -64,7 +66,9 @@ impl Rules {
             text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<f64>().ok()
         };
         let (share, seconds) = (limit("share").unwrap_or(0.0), limit("seconds").unwrap_or(0.0));
-        let ranks = facts.get_number("npes").unwrap_or(1.0).max(1.0);
+        // Costs are means of ranks or, where several threads of a rank call MPI, of these threads.
+        let number = |name| facts.get_number(name).unwrap_or(1.0);
+        let ranks = number("npes").max(number("mpi_threads"));
         let is_enough = |finding: &RuleFinding| {
             let rule = self.named(&finding.rule);
             let told = rule.map_or(ToldBefore::Unknown, |rule| told_before(before, rule));
@@ -92,18 +96,31 @@ impl Rules {
                 continue;
             }
             match outcome(rule) {
-                RuleOutcome::Not => match rule.too_scant(facts) {
-                    Some(seldom) if is_enough(&seldom.finding) => search.seldom.push(seldom),
-                    Some(little) => search.little.push(little),
-                    None => search.ruled_out.push(rule.what.clone()),
+                RuleOutcome::Not => match (rule.may_be_untold(facts), rule.too_scant(facts)) {
+                    (Some(share), _) => search.not_ruled_out.push((rule.what.clone(), share)),
+                    (_, Some(seldom)) if is_enough(&seldom.finding) => search.seldom.push(seldom),
+                    (_, Some(little)) => search.little.push(little),
+                    (None, None) => search.ruled_out.push(rule.what.clone()),
                 },
                 RuleOutcome::Unknown(missing) => {
                     if let Some(fact) = missing.first() {
                         search.unknown.push((rule.what.clone(), fact));
                     }
                 }
-                // Too little, told by another, or not sure.
-                RuleOutcome::Found(_) | RuleOutcome::Unsure(_) => {}
+                RuleOutcome::Found(finding) => {
+                    let better =
+                        |one: &String| search.findings.iter().any(|told| told.rule == *one);
+                    let basis = rule.basis.first().copied();
+                    let seen = basis.and_then(|basis| Some((basis, facts.get_number(basis.name)?)));
+                    // Else it is told by another rule, or is not sure.
+                    if let Some((basis, seen)) = seen
+                        && !is_enough(&finding)
+                        && !rule.unless.iter().any(better)
+                    {
+                        search.little.push(ScantFinding { finding: *finding, basis, seen });
+                    }
+                }
+                RuleOutcome::Unsure(_) => {}
             }
         }
         search.unsure = self.ordered(unsure);
@@ -122,10 +139,13 @@ impl Rules {
             search.unknown.push(("the lines of the source".to_owned(), paths));
         }
         if search.findings.is_empty() && search.unsure.is_empty() {
-            search.nothing = floor.and_then(|rule| match rule.look(facts) {
+            // The first of these rules has the limits of the search, and is the most general.
+            let of_nothing = self.rules.iter().filter(|rule| rule.scope == Scope::Nothing);
+            let mut told = of_nothing.filter_map(|rule| match rule.look(facts) {
                 RuleOutcome::Found(found) => Some(*found),
                 RuleOutcome::Unsure(_) | RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
             });
+            search.nothing = told.next_back();
         }
         search
     }

@@ -258,6 +258,7 @@ const CASES: &[RuleCase] = &[
         ("outside_balance", N(85.0)),
     ),
     ("nothing-found", &[("wall", N(1.0))], ("wall", N(0.0))),
+    ("nothing-but-start", &[("edge_share", N(30.0))], ("edge_share", N(29.0))),
     ("slow-clock", &[("frequency_less", N(5.0))], ("frequency_less", N(0.0))),
     ("kernel-time", &[("system_more", N(5.0))], ("system_more", N(0.0))),
     ("more-misses", &[("l1_more", N(50.0)), ("cpu_more", N(5.0))], ("cpu_more", N(0.0))),

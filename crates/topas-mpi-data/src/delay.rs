@@ -137,7 +137,7 @@ pub const fn is_longer(own: u128, mean: u128) -> bool {
 ///
 /// What others waited for a rank is followed to those for which this rank waited itself, in the parts of
 /// `Waits::handed_on`. The rest begins in the rank. What goes round among ranks for ever begins in none of them.
-pub fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<u32, f64> {
+fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<u32, f64> {
     let waits = Waits::of(profile);
     let mut delays = BTreeMap::<(u32, u32), f64>::new();
     for rank in &profile.ranks {
@@ -163,4 +163,28 @@ pub fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTree
         delays = next;
     }
     origins
+}
+
+/// The rank that has most of some times, if one has: at least half of all, and half as much again as the next.
+pub fn leading<R>(times: impl IntoIterator<Item = (R, f64)>, all: f64) -> Option<(R, f64)> {
+    let (mut first, mut second) = (None::<(R, f64)>, 0.0_f64);
+    for (rank, time) in times {
+        match &first {
+            Some((_, most)) if time <= *most => second = second.max(time),
+            _ => second = first.replace((rank, time)).map_or(0.0, |(_, most)| most),
+        }
+    }
+    first.filter(|(_, most)| *most > 0.0 && 2.0 * most >= all && 2.0 * most >= 3.0 * second)
+}
+
+/// The rank in which most of the waits of a kind begin, and how long these are in s, if there is one and it computes
+/// no shorter than the others.
+pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option<(u32, f64)> {
+    let blamed = profile
+        .ranks
+        .iter()
+        .flat_map(|rank| rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank));
+    let all = blamed.map(|(_, blame)| of(blame) as f64 / 1e9).sum();
+    let first = leading(delay_origins(profile, of), all)?;
+    computing(profile, first.0).is_some_and(|(own, mean)| own >= mean).then_some(first)
 }

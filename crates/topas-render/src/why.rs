@@ -187,6 +187,15 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
     }
+    if let Some((_, share)) = search.not_ruled_out.first() {
+        let all: Vec<&str> = search.not_ruled_out.iter().map(|(what, _)| what.as_str()).collect();
+        let line = format!(
+            "Not ruled out, because it is not known for whom the ranks waited in {} of their time: {}.",
+            percent(share / 100.0),
+            all.join("; ")
+        );
+        out += &paragraph(&line, columns);
+    }
     if !search.little.is_empty() {
         let all: Vec<String> = search.little.iter().map(little).collect();
         out += &paragraph(&format!("Too little to judge: {}.", all.join("; ")), columns);
@@ -271,6 +280,7 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
         "beside": search.beside.iter().map(json).collect::<Vec<_>>(),
         "nothing": search.nothing.as_ref().map(json),
         "ruled_out": search.ruled_out,
+        "not_ruled_out": search.not_ruled_out.iter().map(|(what, _)| what).collect::<Vec<_>>(),
         "seldom": search.seldom.iter().map(seen_value).collect::<Vec<_>>(),
         "little": search.little.iter().map(seen_value).collect::<Vec<_>>(),
         "unknown": unknown,

@@ -222,6 +222,11 @@ pub const FACTS: &[Fact] = &[
     fact("mpi_work_share", SHARE, "The same without beginning and end of MPI."),
     fact("mpi_work_cost", SECONDS, "Mean time of a rank in MPI without its beginning and end."),
     fact("mpi_work_sum", SECONDS, "The same of all ranks together."),
+    fact(
+        "edge_share",
+        SHARE,
+        "Time in MPI_Init and MPI_Finalize, as a share of the time of all ranks.",
+    ),
     fact("outside_share", SHARE, "Time outside MPI, as a share of the time of all ranks."),
     fact("waits_known", COUNT, "1 if the profile tells waits apart, else 0."),
     fact("late_sum", SECONDS, "Time that all ranks together waited for late senders."),

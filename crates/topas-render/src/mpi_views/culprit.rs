@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls,
-    RoutineNumber, computing, delay_origins, is_longer,
+    RoutineNumber, computing, delay_origin, is_longer, leading,
 };
 
 use super::amount::routine_name;
@@ -50,11 +50,56 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
         return None;
     }
     let (waited, time) = (waited_in_all(profile), CallersTime::of(profile).time);
-    let last = blamed(profile).into_iter().next();
-    let last = last.filter(|(_, blame)| blame.time().saturating_mul(WORTH_A_CHARGE) >= time);
-    let last = last.map(|(rank, _)| rank);
-    let first = |last| DelayBeginning::of(profile, last).map_or(last, |beginning| beginning.first);
-    Some((waited, last.map(first)))
+    let all = blamed(profile);
+    let last = all.first().filter(|(_, blame)| is_worth_a_charge(blame, time));
+    let named = last.and_then(|_| Charge::of(profile, &all));
+    Some((waited, named.and_then(|named| named.rank())))
+}
+
+/// Whether waits for a rank are long enough to be told first, of all this time in ns.
+fn is_worth_a_charge(blame: &Blame, time: u128) -> bool {
+    blame.time().saturating_mul(WORTH_A_CHARGE) >= time
+}
+
+/// Which rank makes the others wait, as far as sums tell that.
+enum Charge {
+    /// It makes a rank wait, and the others wait for that, or for one that waits for that
+    Chain(DelayBeginning),
+    /// Most of the waits, so many seconds, begin in it, and are handed on from rank to rank
+    Origin(u32, f64),
+    /// The others wait for it more than for any other
+    Late(u32),
+    /// None: the ranks wait for each other
+    Turns,
+}
+
+impl Charge {
+    /// `all` is what was waited for each rank, most first; None if nothing was.
+    fn of(profile: &MpiProfile, all: &[(u32, Blame)]) -> Option<Charge> {
+        let (last, most) = all.first()?;
+        if let Some(beginning) = DelayBeginning::of(profile, *last) {
+            return Some(Charge::Chain(beginning));
+        }
+        let time = |blame: &Blame| blame.time() as f64;
+        let sum = all.iter().map(|(_, blame)| time(blame)).sum();
+        let leads = leading(all.iter().map(|(rank, blame)| (*rank, time(blame))), sum).is_some();
+        let origin = (!leads).then(|| delay_origin(profile, Blame::time)).flatten();
+        let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
+        Some(match origin {
+            Some((rank, time)) => Charge::Origin(rank, time),
+            None if !leads && all.get(1).is_some_and(is_close) => Charge::Turns,
+            None => Charge::Late(*last),
+        })
+    }
+
+    /// The rank that is charged.
+    fn rank(&self) -> Option<u32> {
+        match self {
+            Charge::Chain(beginning) => Some(beginning.first),
+            Charge::Origin(rank, _) | Charge::Late(rank) => Some(*rank),
+            Charge::Turns => None,
+        }
+    }
 }
 
 /// What is said first: which ranks stand still or were lost, and which rank makes the others wait.
@@ -62,14 +107,6 @@ pub(super) fn first_sentence(profile: &MpiProfile, paths: Option<&PathViews>) ->
     let both = [standing::sentence(profile, paths), sentence(profile, paths)];
     let said: Vec<String> = both.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
-}
-
-/// The rank in which at least half of all waits begin.
-fn most_begins_in(profile: &MpiProfile) -> Option<u32> {
-    let origins = delay_origins(profile, Blame::time);
-    let all = blamed(profile).iter().map(|(_, blame)| blame.time()).sum::<u128>() as f64 / 1e9;
-    let (first, time) = origins.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (2.0 * time >= all).then_some(first)
 }
 
 /// Which rank makes the others wait; nothing if waits were not told apart.
@@ -80,26 +117,53 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let callers = CallersTime::of(profile);
     let (wall, whose) = (callers.time, callers.whose());
     let waited = waited_in_all(profile);
+    let told = |routine: &RoutineCalls| Parts::of(profile, routine).told();
+    let untold = untold(profile.total.routines.iter(), told, wall / WORTH_A_NAME);
+    let not_known = |(routine, time): (RoutineNumber, u128)| {
+        format!(
+            "{} of it is in calls of which it is not known for whom they wait, most of that in {}.",
+            percent_of(time, wall),
+            routine_name(profile, routine)
+        )
+    };
     if waited.saturating_mul(WORTH_A_NAME) < wall {
         // Why calls wait that have not ended nobody knows yet.
         if standing::is_told(profile) {
             return None;
         }
         let share = percent_of(waited, wall);
-        let told = |routine: &RoutineCalls| Parts::of(profile, routine).waits.waited();
-        let untold = untold(profile.total.routines.iter(), told, wall / WORTH_A_NAME);
+        let hardly =
+            format!("anks hardly wait for each other: {share} of the time of all {whose}.");
         return Some(match untold {
-            None => {
-                format!("Ranks hardly wait for each other: {share} of the time of all {whose}.")
+            None => match otherwise(profile, told) {
+                None => format!("R{hardly}"),
+                Some((routine, time)) => format!(
+                    "R{hardly} {} of it is in MPI for other reasons (transfer, lack of a processor, or waits that \
+                     nothing tells), most of that in {}.",
+                    percent_of(time, wall),
+                    routine_name(profile, routine)
+                ),
+            },
+            Some(untold) => {
+                format!("As far as that is told, r{hardly} But {}", not_known(untold))
             }
-            Some((routine, time)) => format!(
-                "As far as that is told, ranks hardly wait for each other: {share} of the time of all {whose}. But \
-                 {} of it is in calls of which it is not known for whom they wait, most of that in {}.",
-                percent_of(time, wall),
-                routine_name(profile, routine)
-            ),
         });
     }
+    let mut text = charge(profile, paths, waited)?;
+    // What is not known may be of another rank.
+    if let Some(untold) = untold.filter(|(_, time)| 2 * time >= waited) {
+        text += &format!(
+            " Of the time of all {whose}, {}",
+            not_known(untold).replacen(" of it", "", 1)
+        );
+    }
+    Some(text)
+}
+
+/// What is said of ranks that waited so long, in ns.
+fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Option<String> {
+    let callers = CallersTime::of(profile);
+    let (wall, whose) = (callers.time, callers.whose());
     let all = blamed(profile);
     let outside = blamed_outside(profile);
     let most = all.first().map_or(0, |(_, blame)| blame.time());
@@ -116,7 +180,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
         let share = percent_of(waited, wall);
         return Some(format!("Ranks wait for each other {share} of the time of all {whose}."));
     };
-    if blame.time().saturating_mul(WORTH_A_CHARGE) < wall {
+    if !is_worth_a_charge(blame, wall) {
         return Some(format!(
             "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
             percent_of(waited, wall),
@@ -125,8 +189,8 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     }
     let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
     let mut text;
-    let (rank, kind) = match DelayBeginning::of(profile, *last) {
-        Some(DelayBeginning { first, next, waited }) => {
+    let (rank, kind) = match Charge::of(profile, &all)? {
+        Charge::Chain(DelayBeginning { first, next, waited }) => {
             let kind = longest_kind(&waited);
             let why = mostly_in(profile, paths, first, kind);
             let reached = if next == *last {
@@ -141,24 +205,35 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             );
             (first, kind)
         }
-        None => {
+        Charge::Origin(first, begins) => {
+            let its = all.iter().find(|(rank, _)| *rank == first);
+            let kind = longest_kind(its.map_or(blame, |(_, its)| its));
+            let why = mostly_in(profile, paths, first, kind);
+            let begins = (begins * 1e9) as u128;
+            text = format!(
+                "Rank {first} makes the others wait{why}: of {} s that the ranks wait for each other, {} of the time \
+                 of all {whose}, {} s begin in it, followed from rank to rank.",
+                seconds(waited, 3),
+                percent_of(waited, wall),
+                seconds(begins.min(waited), 3)
+            );
+            (first, kind)
+        }
+        Charge::Late(last) => {
             let kind = longest_kind(blame);
-            let why = mostly_in(profile, paths, *last, kind);
+            let why = mostly_in(profile, paths, last, kind);
             text = format!(
                 "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
             );
             if 2 * blame.time() < waited {
-                let of_all = percent_of(blame.time(), waited);
-                text += &format!(" That is {of_all} of what they wait for each other: ");
-                text += &match most_begins_in(profile) {
-                    Some(first) => {
-                        format!("followed from rank to rank, most of it begins in rank {first}.")
-                    }
-                    None => "no rank causes most of it.".to_owned(),
-                };
+                text += &format!(
+                    " That is {} of what they wait for each other: no rank causes most of it.",
+                    percent_of(blame.time(), waited)
+                );
             }
-            (*last, kind)
+            (last, kind)
         }
+        Charge::Turns => return Some(turns(profile, &all, waited)),
     };
     if let Some((own, mean)) = computing(profile, rank) {
         text += &format!(
@@ -172,7 +247,8 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             let known = profile.ranks.iter().find(|known| known.rank == rank);
             let routines = known.into_iter().flat_map(|known| &known.sums.routines);
             let told = |routine: &RoutineCalls| {
-                known.map_or(0, |known| known.sums.waits.routine(routine.number).waited())
+                let waits = known.map(|known| known.sums.waits.routine(routine.number));
+                waits.map_or((0, 0), |waits| (waits.waited(), waits.unknown()))
             };
             match untold(routines, told, (blame.time() / 4).max(wall / WORTH_A_NAME)) {
                 None => ": it does not compute longer, so it is late because it waits itself, because the ranks take \
@@ -194,15 +270,38 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     Some(text)
 }
 
-/// The time in calls that may wait and of which nobody tells for whom, in ns, and the routine that has most of
-/// it; None if it is less than `least`. `told` is what of the time of a routine is told.
+/// That the ranks wait for each other alike.
+fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
+    /// Ranks that are named.
+    const NAMED: usize = 4;
+    let callers = CallersTime::of(profile);
+    let one =
+        |(rank, blame): &(u32, Blame)| format!("{} s for rank {rank}", seconds(blame.time(), 3));
+    let mut words: Vec<String> = all.iter().take(NAMED).map(one).collect();
+    if all.len() > NAMED {
+        words.push("less for others".to_owned());
+    }
+    format!(
+        "The ranks wait for each other in turn, {} of the time of all {}: {}. No rank causes most of it.",
+        percent_of(waited, callers.time),
+        callers.whose(),
+        words.join(", ")
+    )
+}
+
+/// The time in calls of which nobody tells for whom they wait, if for anybody, in ns, and the routine that has most of
+/// it; None if it is less than `least`. `told` is what of the time of a routine was waited for others, and of what
+/// nobody knows whether it was.
 fn untold<'r>(
     routines: impl Iterator<Item = &'r RoutineCalls>,
-    told: impl Fn(&RoutineCalls) -> u128,
+    told: impl Fn(&RoutineCalls) -> (u128, u128),
     least: u128,
 ) -> Option<(RoutineNumber, u128)> {
-    let these = routines.filter(|of| of.number.waits_for_untold());
-    let times = these.map(|of| (of.number, of.time.saturating_sub(told(of))));
+    let times = routines.map(|of| {
+        let (waited, unknown) = told(of);
+        let rest = of.time.saturating_sub(waited);
+        (of.number, if of.number.waits_for_untold() { rest } else { unknown })
+    });
     let (mut time, mut most) = (0, None::<(RoutineNumber, u128)>);
     for (number, own) in times {
         time += own;
@@ -213,6 +312,26 @@ fn untold<'r>(
     }
     let (number, _) = most?;
     (time > 0 && time >= least).then_some((number, time))
+}
+
+/// The time in MPI between its start and its end that is neither known to be waiting nor of which nobody knows whether
+/// it is, in ns, and the routine that has most of it; None if it is not worth a word.
+fn otherwise(
+    profile: &MpiProfile,
+    told: impl Fn(&RoutineCalls) -> (u128, u128),
+) -> Option<(RoutineNumber, u128)> {
+    /// The part of all time from which on it is: a twentieth.
+    const WORTH_A_WORD: u128 = 20;
+    let is_edge = |of: &&RoutineCalls| {
+        matches!(profile.routines.name(of.number), "Init" | "Init_thread" | "Finalize")
+    };
+    let times = profile.total.routines.iter().filter(|of| !is_edge(of)).map(|of| {
+        let (waited, unknown) = told(of);
+        (of.number, of.time.saturating_sub(waited).saturating_sub(unknown))
+    });
+    let time = times.clone().map(|(_, time)| time).sum::<u128>();
+    let (number, _) = times.max_by_key(|(_, time)| *time)?;
+    (time.saturating_mul(WORTH_A_WORD) >= CallersTime::of(profile).time).then_some((number, time))
 }
 
 /// The kinds of a wait, in ns.

@@ -45,6 +45,11 @@ impl Parts {
         Parts { waits, unknown, other }
     }
 
+    /// What was waited for other ranks, and of what it is not known whether it was.
+    pub(super) fn told(&self) -> (u128, u128) {
+        (self.waits.waited(), self.unknown)
+    }
+
     pub(super) fn known(&self) -> [u128; 5] {
         let WaitSums { late, late_receiver, collective, .. } = &self.waits;
         let [late, receiver, collective] =
