@@ -211,6 +211,12 @@ impl LostRanks {
         Some(LostRanks { first: Vec::new(), is_certain: false, others: ranks(&|_| true) })
     }
 
+    /// Ranks of which each waited for the next when the launch ended, and the last for the first; empty if none did.
+    pub fn cycle(&self, profile: &MpiProfile) -> Vec<u32> {
+        let ranks = [&self.first[..], &self.others].concat();
+        Waits::of(profile, &LostRanks::calls(profile, &ranks)).cycle()
+    }
+
     /// The call in which each of some ranks was at its end, the longest of its threads.
     pub fn calls(profile: &MpiProfile, ranks: &[u32]) -> Vec<(u32, Inside)> {
         let open = open_calls(profile);

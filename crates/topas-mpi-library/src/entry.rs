@@ -10,9 +10,10 @@ use crate::below::{self, Below};
 use crate::descriptor::Descriptor;
 use crate::element::{element, element_mut};
 use crate::frame::{Frame, WORDS};
+use crate::generated::number;
 use crate::generated::table::DESCRIPTORS;
 use crate::mode::{self, ANY, IDLE, LEAN, PLAIN, mode};
-use crate::symbol::StubSymbol;
+use crate::symbol::{StubBinding, StubSymbol};
 use crate::thread::Thread;
 use crate::{clock, counters, flow, hooks, process, special, ticks};
 
@@ -171,6 +172,12 @@ fn general(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol) -> Next {
             copy_words(frame, descriptor(symbol).words(symbol.binding()));
             flow::nested(frame, thread);
         }
+        return Next::pass(target);
+    }
+    // By these names the module asks at the end of a process whether there is MPI: that is no call of the program's.
+    let asks = symbol.binding() == StubBinding::PMPI
+        && [number::INITIALIZED, number::FINALIZED].contains(&(symbol.function() as usize));
+    if asks && thread.is_new_binding(symbol.binding()) {
         return Next::pass(target);
     }
     if thread.block.is_null() && (below::is_missing(target) || !process::begin(thread)) {

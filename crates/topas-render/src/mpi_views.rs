@@ -12,6 +12,7 @@ mod compare;
 mod counters;
 mod culprit;
 mod efficiency;
+mod ended;
 mod heading;
 mod json;
 mod launches;

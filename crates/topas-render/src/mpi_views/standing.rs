@@ -9,6 +9,7 @@ use topas_mpi_data::{
     Inside, LastSign, LostRanks, MpiProfile, MpiRank, NowPeer, PeerSide, RoutineNumber, Standstill,
 };
 
+use super::ended;
 use super::heading::ranges;
 use super::paths::PathViews;
 use crate::number::duration;
@@ -77,7 +78,7 @@ fn time(ns: u64) -> String {
 }
 
 /// `rank 3`, or `ranks 0-2, 5`.
-fn rank_words(ranks: &[u32]) -> String {
+pub(super) fn rank_words(ranks: &[u32]) -> String {
     let listed = some_pes(&ranges(ranks.iter().map(|rank| u64::from(*rank))), NAMED);
     if ranks.len() == 1 { format!("rank {listed}") } else { format!("ranks {listed}") }
 }
@@ -200,8 +201,22 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
     }
 }
 
-/// Which rank of a launch was lost first, where, and what became of the others; None if no rank was lost.
+/// Which rank of a launch was lost first, where, what became of the others, and whether they may have hung; None if no
+/// rank was lost.
 pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+    let mut text = lost_first(profile, places)?;
+    let cycle = LostRanks::of(profile)?.cycle(profile);
+    if !cycle.is_empty() {
+        text += &format!(
+            " Each waited for the next then, {}: the program may have hung in a deadlock.",
+            circle(&cycle)
+        );
+    }
+    Some(text)
+}
+
+/// The same, without whether they may have hung.
+fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     /// Ranks whose end is told one by one.
     const ONE_BY_ONE: usize = 3;
     let LostRanks { first, is_certain, others } = LostRanks::of(profile)?;
@@ -272,16 +287,20 @@ pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     Some(text)
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What is to be said first of a launch: which rank was lost, and in which calls ranks have been for long; None if
+/// What is to be said first of a launch: which rank ended it or was lost, and in which calls ranks have been for long; None if
 /// there is nothing of the kind.
 pub fn standing_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
-    let both = [lost_words(profile, places), standstill_words(profile, places)];
-    let said: Vec<String> = both.into_iter().flatten().collect();
+    let all = [
+        ended::words(profile, places),
+        lost_words(profile, places),
+        standstill_words(profile, places),
+    ];
+    let said: Vec<String> = all.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
@@ -312,5 +331,7 @@ pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
 
 /// Whether there is something of the kind to be said.
 pub(super) fn is_told(profile: &MpiProfile) -> bool {
-    LostRanks::of(profile).is_some() || Standstill::of(profile).is_some()
+    ended::words(profile, &CallPlaces::new()).is_some()
+        || LostRanks::of(profile).is_some()
+        || Standstill::of(profile).is_some()
 }
