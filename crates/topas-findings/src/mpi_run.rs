@@ -395,6 +395,9 @@ fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mu
         WaitSums::waited,
         facts,
     );
+    let most = files.iter().max_by_key(|of| of.time).filter(|of| of.time > 0);
+    let name = most.map(|of| profile.routines.name(of.number));
+    facts.text("file_routine", name.map_or_else(String::new, |name| format!("MPI_{name}")));
     let data = |of: &&RoutineCalls| {
         of.number.function().is_some_and(|f| matches!(f.class, FunctionClass::Io(..)))
     };
@@ -408,8 +411,9 @@ fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mu
         known,
         ["window_share", "window_cost", "window_sum"],
         |class, _| is_window(class),
-        // That a rank posts a window or ends an access late is told of late senders.
-        |sums| sums.late.nanoseconds,
+        // That a rank posts a window or ends an access late is told of late senders, and of collectives that it comes
+        // late to a fence.
+        WaitSums::waited,
         facts,
     );
     facts.number("window_calls", windows.iter().map(|of| of.calls).sum::<u128>() as f64);

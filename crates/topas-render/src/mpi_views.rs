@@ -38,7 +38,7 @@ use topas_chart::{Chart, Screen};
 
 use body::ViewBody;
 pub use compare::{compare_csv, compare_json, compare_text};
-pub use culprit::where_waited;
+pub use culprit::{WaitKind, where_waited};
 pub(crate) use culprit::{measured, sentence};
 pub use heading::shared_processors;
 pub use json::SCHEMA;

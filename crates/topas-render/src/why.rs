@@ -33,6 +33,8 @@ pub struct SearchedRun {
     pub has_profile: bool,
     /// An event log was read
     pub has_log: bool,
+    /// Its profile is what its ranks left when they ended without a word
+    pub is_left: bool,
     /// What started the world of the run, if ranks of another world did: a sentence
     pub origin: Option<String>,
     /// What is to be said before all findings; None of a run that went to its end
@@ -211,7 +213,13 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         let of = search.unknown.iter().filter(|(_, fact)| fact.source() == source);
         let of: Vec<&str> = of.map(|(what, _)| what.as_str()).collect();
         if !of.is_empty() {
-            let line = format!("Not known: {} ({} tells).", of.join("; "), ask(source));
+            let kept = match source {
+                FactSource::EventLog if run.is_left => {
+                    "; if this run kept an event log, topas-mpi collect writes it"
+                }
+                _ => "",
+            };
+            let line = format!("Not known: {} ({} tells{kept}).", of.join("; "), ask(source));
             out += &paragraph(&line, columns);
         }
     }

@@ -18,7 +18,9 @@ use topas_mpi_data::{
     spool_files, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
-use topas_render::mpi_views::{Views, WorldViews, call_places, shared_processors, standing_words};
+use topas_render::mpi_views::{
+    Views, WaitKind, WorldViews, call_places, shared_processors, standing_words,
+};
 use topas_render::view::ViewSections;
 use topas_render::why::{SearchedRun, SearchedWorld, StandingRun, text, value};
 use topas_terminal::{Look, Printed, Progress};
@@ -26,7 +28,7 @@ use topas_terminal::{Look, Printed, Progress};
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::{kept, paths, started_at, waited_at, world_started};
+use crate::mpi_profile::{called_at, kept, paths, started_at, waited_at, world_started};
 
 /// What was read of a run.
 #[derive(Default)]
@@ -69,7 +71,9 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
     let standing = run.profile.as_ref().and_then(|profile| standing(args, profile));
     match &standing {
         Some(StandingRun { goes_on: false, .. }) => search.withhold(),
-        Some(StandingRun { words: Some(_), .. }) => search.doubt(),
+        Some(
+            StandingRun { words: Some(_), .. } | StandingRun { shares_processors: Some(_), .. },
+        ) => search.doubt(),
         _ => {}
     }
     let links = world_links(&run.all);
@@ -78,6 +82,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         origin: origin(args, &run, &links),
         worlds: worlds(args, rules, &run, &links),
         standing,
+        is_left: run.profile.as_ref().is_some_and(|profile| profile.origin == Origin::Left),
         ..searched(run.table.as_ref(), run.profile.as_ref(), &facts)
     };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
@@ -102,7 +107,7 @@ fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     (runs || words.is_some()).then(|| StandingRun {
         runs,
         goes_on: !is_lasting,
-        shares_processors: words.as_ref().and(shared_processors(profile, processors)),
+        shares_processors: shared_processors(profile, processors),
         words,
     })
 }
@@ -344,20 +349,27 @@ fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> 
         Some(wall) => add_mpi_facts(profile, wall, &mut facts),
         None => facts = mpi_facts(profile),
     }
-    type Place = fn(&Args, &MpiProfile, u32) -> Option<String>;
-    let places: [(_, _, Place); 5] = [
-        ("late_first", "late_where", waited_at),
-        ("latercv_first", "latercv_where", waited_at),
-        ("coll_first", "coll_where", waited_at),
-        ("waits_first", "waits_where", waited_at),
-        ("spawn_who", "spawn_where", started_at),
+    let waits = [
+        ("late_first", "late_where", Some(WaitKind::LateSender)),
+        ("latercv_first", "latercv_where", Some(WaitKind::LateReceiver)),
+        ("coll_first", "coll_where", Some(WaitKind::Collective)),
+        ("waits_first", "waits_where", None),
     ];
     facts.number("paths_known", if LaunchPaths::of(profile).is_some() { 1.0 } else { 0.0 });
-    for (who, place, words) in places {
-        let rank = facts.get_text(who).and_then(|text| text.strip_prefix("rank ")?.parse().ok());
-        if let Some(words) = rank.and_then(|rank| words(args, profile, rank)) {
+    let rank = |facts: &FactValues, who| facts.get_text(who)?.strip_prefix("rank ")?.parse().ok();
+    for (who, place, kind) in waits {
+        let rank = rank(&facts, who);
+        if let Some(words) = rank.and_then(|rank| waited_at(args, profile, rank, kind)) {
             facts.text(place, words);
         }
+    }
+    if let Some(routine) = facts.get_text("file_routine")
+        && let Some(place) = called_at(args, profile, routine.trim_start_matches("MPI_"))
+    {
+        facts.text("file_where", place);
+    }
+    if let Some(words) = rank(&facts, "spawn_who").and_then(|who| started_at(args, profile, who)) {
+        facts.text("spawn_where", words);
     }
     facts
 }

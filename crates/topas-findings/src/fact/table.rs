@@ -443,6 +443,8 @@ pub const FACTS: &[Fact] = &[
     fact("spawn_who", TEXT, "The rank that started most processes, as far as ranks tell."),
     fact("spawn_worlds", COUNT, "How often it started processes."),
     fact("spawn_program", TEXT, "The program that it started last."),
+    fact("file_routine", TEXT, "The routine of MPI-I/O with most time."),
+    fact("file_where", TEXT, "Where in the source most of its time is."),
     fact("spawn_where", TEXT, "Where in the source it started them, a sentence."),
     fact(
         "poll_share",

@@ -375,9 +375,19 @@ fn waited(partner: &LaunchPartner, kind: Option<usize>) -> u128 {
 
 /// The routine in which ranks waited most for a rank, in all or for one kind.
 fn routine_waited(views: &PathViews, rank: u32, kind: Option<usize>) -> Option<RoutineNumber> {
+    routine_waited_most(views, rank, kind, |_| true)
+}
+
+/// The same of some routines.
+fn routine_waited_most(
+    views: &PathViews,
+    rank: u32,
+    kind: Option<usize>,
+    is: impl Fn(RoutineNumber) -> bool,
+) -> Option<RoutineNumber> {
     let mut all = BTreeMap::<RoutineNumber, u128>::new();
     for (path, partner) in waiting_for(views, rank) {
-        if let Some(routine) = path.sums.routine {
+        if let Some(routine) = path.sums.routine.filter(|routine| is(*routine)) {
             *all.entry(routine).or_default() += waited(partner, kind);
         }
     }
@@ -385,9 +395,32 @@ fn routine_waited(views: &PathViews, rank: u32, kind: Option<usize>) -> Option<R
     (time > 0).then_some(routine)
 }
 
-/// Where the others wait for a rank, and what that does then: a sentence.
-pub fn where_waited(views: &PathViews, profile: &MpiProfile, rank: u32) -> Option<String> {
-    place(views, profile, rank, None)
+/// A kind of wait for another rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitKind {
+    /// It sent late
+    LateSender,
+    /// It received late
+    LateReceiver,
+    /// It came last to a collective
+    Collective,
+}
+
+/// Where the others wait for a rank, and what that does then: a sentence. Of all waits or of a kind, and of a kind where
+/// they wait before the end, because a rank comes to `MPI_Finalize` once, which is told by itself.
+pub fn where_waited(
+    views: &PathViews,
+    profile: &MpiProfile,
+    rank: u32,
+    kind: Option<WaitKind>,
+) -> Option<String> {
+    let is_before = |of: RoutineNumber| {
+        kind.is_none() || !of.function().is_some_and(|of| of.is_one_of(&["MPI_Finalize"]))
+    };
+    let kind = kind.map(|kind| kind as usize);
+    let before = routine_waited_most(views, rank, kind, is_before);
+    let routine = before.or_else(|| routine_waited(views, rank, kind))?;
+    place_in(views, profile, rank, kind, routine)
 }
 
 /// The same, of all waits or of one kind.
@@ -397,7 +430,17 @@ fn place(
     rank: u32,
     kind: Option<usize>,
 ) -> Option<String> {
-    let routine = routine_waited(views, rank, kind)?;
+    place_in(views, profile, rank, kind, routine_waited(views, rank, kind)?)
+}
+
+/// The same, in calls of a routine.
+fn place_in(
+    views: &PathViews,
+    profile: &MpiProfile,
+    rank: u32,
+    kind: Option<usize>,
+    routine: RoutineNumber,
+) -> Option<String> {
     let there = waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
     let (path, partner) = there.max_by_key(|(_, partner)| waited(partner, kind))?;
     let place = |path: &LaunchPath| {

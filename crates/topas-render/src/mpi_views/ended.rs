@@ -19,7 +19,9 @@ pub(super) fn words(profile: &MpiProfile, places: &CallPlaces) -> Option<String>
         let place = calls.iter().find_map(|(rank, call)| places.get(&(*rank, call.path?)));
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
         let who = capital(&rank_words(&these));
-        return Some(format!("{who} called MPI_Abort with code {code}{place}, which ended the launch."));
+        return Some(format!(
+            "{who} called MPI_Abort with code {code}{place}, which ended the launch."
+        ));
     }
     let these = ranks(&|rank| rank.ending == Some(Ending::Exit));
     let are_some = !these.is_empty() && these.len() < profile.ranks.len();

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use topas_mpi_data::{
-    CallersTime, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, SourceFrame,
+    CallersTime, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, RoutineNumber,
+    SourceFrame,
 };
 
 use super::Views;
@@ -129,6 +130,12 @@ impl PathViews {
             PathEnding::Deeper => Some("..."),
             PathEnding::Cut => Some("(its caller is not known)"),
         }
+    }
+
+    /// From where a routine was called for most of its time; None if it was not called by a path that is known.
+    pub fn longest_of(&self, routine: RoutineNumber) -> Option<String> {
+        let of_it = self.paths.paths.iter().filter(|path| path.sums.routine == Some(routine));
+        of_it.max_by_key(|path| path.sums.amounts.time).map(|path| self.innermost(path))
     }
 
     /// The function that called MPI, with its place: `exchange (halo.c:12)`.

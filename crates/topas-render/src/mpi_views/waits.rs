@@ -114,7 +114,8 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let mut below = 0;
     for routine in views.order.routines(profile) {
         let parts = Parts::of(profile, routine);
-        if parts.waits.is_empty() {
+        let is_long = routine.time.saturating_mul(WORTH_A_NAME) >= profile.total.wall;
+        if parts.waits.is_empty() && !is_long {
             continue;
         }
         below += parts.waits.below.nanoseconds;

@@ -124,7 +124,7 @@ impl Verdict {
         let place = late.and_then(|row| {
             let (of, paths) = profile?;
             let (_, process) = timeline.processes.get(timeline.rows.get(row)?.process)?;
-            where_waited(paths?, of, process.rank)
+            where_waited(paths?, of, process.rank, None)
         });
         Verdict { late, words: finding(timeline, late, place) }
     }

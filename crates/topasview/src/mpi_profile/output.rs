@@ -9,8 +9,8 @@ use topas_mpi_data::{
     LaunchPaths, MpiProfile, MpiRecordFacts, WorldLink, processors_of, world_links,
 };
 use topas_render::mpi_views::{
-    MpiOrder, PathViews, View, Views, WorldViews, compare_csv, compare_json, compare_text,
-    launches, launches_csv, started_by, where_waited,
+    MpiOrder, PathViews, View, Views, WaitKind, WorldViews, compare_csv, compare_json,
+    compare_text, launches, launches_csv, started_by, where_waited,
 };
 use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
@@ -142,13 +142,26 @@ pub fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
 }
 
 /// Where in the source the others wait for a rank, in a sentence; None if call paths were not counted.
-pub fn waited_at(args: &Args, profile: &MpiProfile, rank: u32) -> Option<String> {
-    where_waited(&paths(args, profile)?, profile, rank)
+pub fn waited_at(
+    args: &Args,
+    profile: &MpiProfile,
+    rank: u32,
+    kind: Option<WaitKind>,
+) -> Option<String> {
+    where_waited(&paths(args, profile)?, profile, rank, kind)
 }
 
 /// What started a world, in words.
 pub fn world_started(args: &Args, link: &WorldLink<'_>) -> String {
     started_by(paths(args, link.parent).as_ref(), link.rank, link.start)
+}
+
+/// From where a routine was called for most of its time, by its name without `MPI_`; None if call paths were not
+/// counted.
+pub fn called_at(args: &Args, profile: &MpiProfile, routine: &str) -> Option<String> {
+    let mut known = profile.total.routines.iter().map(|of| of.number);
+    let number = known.find(|number| profile.routines.name(*number) == routine)?;
+    paths(args, profile)?.longest_of(number)
 }
 
 /// Where in the source a rank started processes last, in a sentence; None if call paths were not counted.
