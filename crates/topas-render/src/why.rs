@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json as object};
 use topas_data::field::{FieldKind, FieldUnit};
-use topas_findings::{BottleneckSearch, FactSource, RuleFinding, ScantFinding};
+use topas_findings::{BottleneckSearch, FactSource, FactValues, RuleFinding, ScantFinding};
 
 use crate::finding::{json, sentence, sentences, words};
+use crate::mpi_views::WaitKind;
 use crate::number::{duration, percent};
 use crate::wording::{count, hanging, named, paragraph, with_scripts};
 
@@ -106,6 +107,30 @@ fn ask(source: FactSource) -> &'static str {
         FactSource::EventLog => "topas-run --mpi=log,waits",
         FactSource::Log => "topas-stat --job",
     }
+}
+
+/// Adds to facts of waits where in the source ranks wait for the rank in which these begin: `place` says that of a rank
+/// and a kind of wait, in a sentence.
+pub fn add_wait_places(
+    facts: &mut FactValues,
+    mut place: impl FnMut(u32, Option<WaitKind>) -> Option<String>,
+) {
+    for (who, to, kind) in [
+        ("late_first", "late_where", Some(WaitKind::LateSender)),
+        ("latercv_first", "latercv_where", Some(WaitKind::LateReceiver)),
+        ("coll_first", "coll_where", Some(WaitKind::Collective)),
+        ("waits_first", "waits_where", None),
+    ] {
+        let rank = named_rank(facts, who);
+        if let Some(words) = rank.and_then(|rank| place(rank, kind)) {
+            facts.text(to, words);
+        }
+    }
+}
+
+/// The rank that a fact names.
+pub fn named_rank(facts: &FactValues, fact: &str) -> Option<u32> {
+    facts.get_text(fact)?.strip_prefix("rank ")?.parse().ok()
 }
 
 /// The words behind the number of a finding: what, where, what it costs, how sure.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use topas_findings::BottleneckSearch;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    Inside, LostRanks, MessageClass, MpiProfile, MpiRank, MpiSums, SHORTEST_STANDSTILL, Standstill,
+    CallersTime, Inside, LostRanks, MessageClass, MpiProfile, MpiRank, MpiSums,
+    SHORTEST_STANDSTILL, Standstill,
 };
 use topas_render::mpi_views::{CallPlaces, call_words, standing_words, worlds_in_words};
 
@@ -83,15 +84,21 @@ fn waited(sums: &MpiSums) -> [u128; 2] {
     [all.late.nanoseconds + all.late_receiver.nanoseconds, all.collective.nanoseconds]
 }
 
+/// The time that calls of a rank can take together, in ns: that of all its threads that call MPI.
+pub fn time_of_threads(sums: &MpiSums) -> u128 {
+    sums.wall * u128::from(sums.threads.max(1))
+}
+
 /// `open`: ns in a long call that goes on.
 fn shares(sums: &MpiSums, open: u64) -> TimeShares {
-    let outside = ratio(sums.outside(), sums.wall);
+    let whole = time_of_threads(sums);
+    let outside = ratio(whole.saturating_sub(sums.mpi), whole);
     if sums.waits.measured {
         let [late, collective] = waited(sums);
         // Why a call waits that has not ended is told when it ends.
         let open = u128::from(open).min(sums.mpi.saturating_sub(late + collective));
         let other = sums.mpi.saturating_sub(late + collective + open);
-        let inside = [late, collective, open, other].map(|part| ratio(part, sums.wall));
+        let inside = [late, collective, open, other].map(|part| ratio(part, whole));
         return TimeShares { outside, inside, letters: ['l', 'c', 'o', '.'] };
     }
     let mut by_class = [0u128; 4];
@@ -103,7 +110,7 @@ fn shares(sums: &MpiSums, open: u64) -> TimeShares {
         };
         by_class[place] += routine.time;
     }
-    let inside = by_class.map(|part| ratio(part, sums.wall));
+    let inside = by_class.map(|part| ratio(part, whole));
     TimeShares { outside, inside, letters: ['p', 'c', '.', ' '] }
 }
 
@@ -153,15 +160,17 @@ impl Board {
             0 | 1 => String::new(),
             n => format!("  (1 of {n} launches)"),
         };
+        let callers = CallersTime::of(&self.profile);
+        let whose = if callers.threads { "their threads'" } else { "wall clock" };
         let worlds = worlds_in_words(&self.profile);
         let worlds = worlds.map_or_else(String::new, |words| format!(", {words}"));
         format!(
-            "{}  {} of {npes} ranks here{job}{worlds}  {} s  MPI {} of {} s of wall clock time{more}",
+            "{}  {} of {npes} ranks here{job}{worlds}  {} s  MPI {} of {} s of {whose} time{more}",
             name(&facts.exe),
             total.ranks,
             seconds(total.wall_max.into()),
-            percent(ratio(total.mpi, total.wall)),
-            seconds(total.wall),
+            percent(ratio(total.mpi, callers.time)),
+            seconds(callers.time),
         )
     }
 
@@ -234,7 +243,7 @@ impl Board {
             },
         );
         let sent = sums.sent().counted().map_or_else(|| "-".to_owned(), short);
-        let mpi = history.last().copied().unwrap_or_else(|| ratio(sums.mpi, sums.wall));
+        let mpi = history.last().copied().unwrap_or_else(|| ratio(sums.mpi, time_of_threads(sums)));
         let parts = if self.tells_waits() { 4 } else { 3 };
         let mut cells = vec![rank.rank.to_string(), name(&rank.host), percent(mpi)];
         cells.extend(shares.inside.iter().take(parts).map(|share| percent(*share)));

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 
 use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
 use topas_findings::{BottleneckSearch, Rules, mpi_facts};
-use topas_mpi_data::{LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool};
-use topas_render::mpi_views::{CallPlaces, PathViews, call_places};
+use topas_mpi_data::{
+    LaunchPath, LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool,
+};
+use topas_render::mpi_views::{CallPlaces, PathViews, call_places, where_waited};
+use topas_render::why::add_wait_places;
 use topas_symbols::Symbols;
 
 use crate::args::TopArgs;
-use crate::board::{Board, hides_costs};
+use crate::board::{Board, hides_costs, time_of_threads};
 use crate::hosts::Hosts;
 use crate::snapshot;
 use crate::{TOOL, exit};
@@ -137,8 +140,25 @@ impl Watch {
     /// as much.
     fn search(&mut self, profile: &MpiProfile) -> BottleneckSearch {
         let id = &profile.facts.id;
+        let mut facts = mpi_facts(profile);
+        if let Some(paths) = LaunchPaths::of(profile) {
+            add_wait_places(&mut facts, |rank, kind| {
+                let mut paths = paths.clone();
+                let waits = |path: &LaunchPath| path.partners.iter().any(|of| of.peer == rank);
+                let its: Vec<Option<u64>> = paths
+                    .paths
+                    .iter()
+                    .filter(|path| waits(path))
+                    .flat_map(|path| path.partners.iter().map(|of| of.peer_path))
+                    .collect();
+                paths.paths.retain(|path| waits(path) || its.contains(&Some(path.id)));
+                let (source, _) = self.symbols.of(&paths);
+                let views = PathViews { paths, source, by_rank: false, nameless: Vec::new() };
+                where_waited(&views, profile, rank, kind)
+            });
+        }
         let before = self.found.as_ref().filter(|(of, _)| of == id).map(|(_, search)| search);
-        let mut search = self.rules.search(&mpi_facts(profile), before);
+        let mut search = self.rules.search(&facts, before);
         if hides_costs(profile) {
             search.withhold();
         }
@@ -170,7 +190,7 @@ impl Watch {
         for rank in &profile.ranks {
             let key = (profile.facts.id.clone(), rank.rank);
             let history = self.histories.entry(key).or_default();
-            let now = (rank.sums.wall, rank.sums.mpi);
+            let now = (time_of_threads(&rank.sums), rank.sums.mpi);
             let passed = now.0.saturating_sub(history.last.0);
             let inside = now.1.saturating_sub(history.last.1);
             if passed > 0 {

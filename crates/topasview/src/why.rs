@@ -18,11 +18,11 @@ use topas_mpi_data::{
     spool_files, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
-use topas_render::mpi_views::{
-    Views, WaitKind, WorldViews, call_places, shared_processors, standing_words,
-};
+use topas_render::mpi_views::{Views, WorldViews, call_places, shared_processors, standing_words};
 use topas_render::view::ViewSections;
-use topas_render::why::{SearchedRun, SearchedWorld, StandingRun, text, value};
+use topas_render::why::{
+    SearchedRun, SearchedWorld, StandingRun, add_wait_places, named_rank, text, value,
+};
 use topas_terminal::{Look, Printed, Progress};
 
 use crate::args::{Args, TOOL};
@@ -349,26 +349,15 @@ fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> 
         Some(wall) => add_mpi_facts(profile, wall, &mut facts),
         None => facts = mpi_facts(profile),
     }
-    let waits = [
-        ("late_first", "late_where", Some(WaitKind::LateSender)),
-        ("latercv_first", "latercv_where", Some(WaitKind::LateReceiver)),
-        ("coll_first", "coll_where", Some(WaitKind::Collective)),
-        ("waits_first", "waits_where", None),
-    ];
     facts.number("paths_known", if LaunchPaths::of(profile).is_some() { 1.0 } else { 0.0 });
-    let rank = |facts: &FactValues, who| facts.get_text(who)?.strip_prefix("rank ")?.parse().ok();
-    for (who, place, kind) in waits {
-        let rank = rank(&facts, who);
-        if let Some(words) = rank.and_then(|rank| waited_at(args, profile, rank, kind)) {
-            facts.text(place, words);
-        }
-    }
+    add_wait_places(&mut facts, |rank, kind| waited_at(args, profile, rank, kind));
     if let Some(routine) = facts.get_text("file_routine")
         && let Some(place) = called_at(args, profile, routine.trim_start_matches("MPI_"))
     {
         facts.text("file_where", place);
     }
-    if let Some(words) = rank(&facts, "spawn_who").and_then(|who| started_at(args, profile, who)) {
+    let who = named_rank(&facts, "spawn_who");
+    if let Some(words) = who.and_then(|who| started_at(args, profile, who)) {
         facts.text("spawn_where", words);
     }
     facts
