@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
     OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
-    delay_origin, leading, outside_of_rank,
+    delay_origin, leading, outside_of_rank, own_waits,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -287,8 +287,10 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
     if all == 0 {
         return;
     }
-    let times = blamed.iter().map(|(rank, time)| (*rank, *time as f64));
-    let Some((rank, time)) = leading(times, all as f64) else {
+    let times = blamed.iter().map(|(rank, time)| (*rank, *time as f64 / 1e9));
+    let all_seconds = all as f64 / 1e9;
+    let own = |rank: &&BlamedRank| rank.own().map_or(0.0, |rank| own_waits(profile, rank));
+    let Some((rank, time)) = leading(times, all_seconds, own) else {
         let first = delay_origin(profile, |blame| of(blame).time);
         if let Some((first, (own, mean))) =
             first.and_then(|(rank, _)| Some((rank, computing(profile, rank)?)))
@@ -305,7 +307,7 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
         return;
     };
     facts.text(names.who, rank.name(profile));
-    facts.number(names.who_share, 100.0 * time / all as f64);
+    facts.number(names.who_share, 100.0 * time / all_seconds);
     let Some(rank) = rank.own() else { return facts.text(names.first, rank.name(profile)) };
     if let Some((own, mean)) = computing(profile, rank) {
         facts.number(names.own, own as f64 / 1e9);

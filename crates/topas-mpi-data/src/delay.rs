@@ -165,8 +165,14 @@ fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<
     origins
 }
 
-/// The rank that has most of some times, if one has: at least half of all, and half as much again as the next.
-pub fn leading<R>(times: impl IntoIterator<Item = (R, f64)>, all: f64) -> Option<(R, f64)> {
+/// The rank that has most of some times, if one has: at least half of all and half as much again as the next, or at
+/// least half of all while it waits itself, `own` s long, for less than half of its time. Of ranks that wait for each
+/// other alike none has.
+pub fn leading<R>(
+    times: impl IntoIterator<Item = (R, f64)>,
+    all: f64,
+    own: impl Fn(&R) -> f64,
+) -> Option<(R, f64)> {
     let (mut first, mut second) = (None::<(R, f64)>, 0.0_f64);
     for (rank, time) in times {
         match &first {
@@ -174,7 +180,17 @@ pub fn leading<R>(times: impl IntoIterator<Item = (R, f64)>, all: f64) -> Option
             _ => second = first.replace((rank, time)).map_or(0.0, |(_, most)| most),
         }
     }
-    first.filter(|(_, most)| *most > 0.0 && 2.0 * most >= all && 2.0 * most >= 3.0 * second)
+    first.filter(|(rank, most)| {
+        let is_alone = 2.0 * most >= 3.0 * second || 2.0 * own(rank) < *most;
+        *most > 0.0 && 2.0 * most >= all && is_alone
+    })
+}
+
+/// How long a rank waited for others, in s.
+pub fn own_waits(profile: &MpiProfile, rank: u32) -> f64 {
+    let own = profile.ranks.iter().filter(|known| known.rank == rank);
+    let blamed = own.flat_map(|known| &known.sums.waits.blamed).filter(|(peer, _)| *peer != rank);
+    blamed.map(|(_, blame)| blame.time() as f64 / 1e9).sum()
 }
 
 /// The rank in which most of the waits of a kind begin, and how long these are in s, if there is one and it computes
@@ -185,6 +201,6 @@ pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option
         .iter()
         .flat_map(|rank| rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank));
     let all = blamed.map(|(_, blame)| of(blame) as f64 / 1e9).sum();
-    let first = leading(delay_origins(profile, of), all)?;
+    let first = leading(delay_origins(profile, of), all, |rank| own_waits(profile, *rank))?;
     computing(profile, first.0).is_some_and(|(own, mean)| own >= mean).then_some(first)
 }

@@ -45,7 +45,7 @@ mod worlds;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
-pub use delay::{DelayBeginning, computing, delay_origin, is_longer, leading};
+pub use delay::{DelayBeginning, computing, delay_origin, is_longer, leading, own_waits};
 pub use efficiency::{CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub use last_sign::LastSign;
 pub use live::{SpoolReading, read_spool, read_spool_files};

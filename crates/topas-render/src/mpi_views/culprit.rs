@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls,
-    RoutineNumber, computing, delay_origin, is_longer, leading,
+    RoutineNumber, computing, delay_origin, is_longer, leading, own_waits,
 };
 
 use super::amount::routine_name;
@@ -80,14 +80,21 @@ impl Charge {
         if let Some(beginning) = DelayBeginning::of(profile, *last) {
             return Some(Charge::Chain(beginning));
         }
-        let time = |blame: &Blame| blame.time() as f64;
+        let time = |blame: &Blame| blame.time() as f64 / 1e9;
         let sum = all.iter().map(|(_, blame)| time(blame)).sum();
-        let leads = leading(all.iter().map(|(rank, blame)| (*rank, time(blame))), sum).is_some();
+        let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
+        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some();
         let origin = (!leads).then(|| delay_origin(profile, Blame::time)).flatten();
         let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
         Some(match origin {
             Some((rank, time)) => Charge::Origin(rank, time),
-            None if !leads && all.get(1).is_some_and(is_close) => Charge::Turns,
+            // Ranks that do not wait themselves are late together.
+            None if !leads
+                && all.get(1).is_some_and(is_close)
+                && 2.0 * own_waits(profile, *last) >= time(most) =>
+            {
+                Charge::Turns
+            }
             None => Charge::Late(*last),
         })
     }
