@@ -235,3 +235,57 @@ fn a_rank_that_is_late_at_windows_is_named() {
         assert!(text.contains(windows), "{text}");
     }
 }
+
+/// A rank that ends the launch is told first, in all views.
+#[test]
+fn a_rank_that_ends_its_launch_is_told_first() {
+    let ranks: [MadeRank; 3] = [(1.0, &[(2, 7.0)]), (1.0, &[(2, 6.0)]), (9.0, &[])];
+    let ended = |how: &[&str]| {
+        let lines = profile(&ranks, "Recv", "");
+        let lines = lines.lines().zip(how);
+        let lines = lines.map(|(line, how)| line.replace("end=finalize", &format!("end={how}")));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let told = |lines: &str, first: &str| {
+        for args in [&["--mpi"], &["--why"]] {
+            let text = words(&shown(lines, args));
+            assert!(text.contains(first), "{args:?}: {text}");
+        }
+    };
+    let exit = ended(&["lost", "exit", "lost"]);
+    told(&exit, "Rank 1 ended by exit or the end of main, without MPI_Finalize: launchers end the");
+    let abort = ended(&["lost", "lost", "abort:4"]);
+    told(&abort, "Rank 2 called MPI_Abort with code 4, which ended the launch.");
+    // A program that never calls MPI_Finalize ends in this way.
+    let text = words(&shown(&ended(&["exit", "exit", "exit"]), &["--mpi"]));
+    assert!(!text.contains("launchers end"), "{text}");
+}
+
+/// What nobody knows of is neither ruled out nor passed over.
+#[test]
+fn what_is_not_known_is_not_ruled_out() {
+    let ranks: [MadeRank; 2] = [(9.0, &[]), (1.0, &[])];
+    let lines = profile(&ranks, "Recv", "");
+    // 8 s of calls whose other side does not measure.
+    let lines = lines.replace("l=Recv:10:0:0:0:0:0:0:0:0:0:0", "l=Recv:0:0:0:0:0:0:100:4:0:0:0:0");
+    let text = words(&shown(&lines, &["--mpi"]));
+    let told = "As far as that is told, ranks hardly wait for each other: 0.00% of the time of all ranks. But \
+                40.00% of it is in calls of which it is not known for whom they wait, most of that in Recv.";
+    assert!(text.contains(told), "{text}");
+    let text = searched(&lines);
+    let told = "Not ruled out, because it is not known for whom the ranks waited in 40.0% of their time: ranks that \
+                wait for late senders;";
+    assert!(text.contains(told), "{text}");
+    assert!(!text.contains("Ruled out: ranks that wait for late senders"), "{text}");
+}
+
+/// Where most of the time is in MPI_Init, nobody is sent to look at what the ranks compute.
+#[test]
+fn a_short_run_is_told_to_be_one() {
+    let ranks: [MadeRank; 2] = [(1.0, &[]), (1.0, &[])];
+    let text = searched(&profile(&ranks, "Init", ""));
+    let told = "Nothing was found that costs much but MPI_Init and MPI_Finalize, which take 90.0% of the time of the \
+                ranks. The ranks compute for 10.0% of their time.";
+    assert!(text.contains(told), "{text}");
+    assert!(!text.contains("look at what the ranks compute"), "{text}");
+}
