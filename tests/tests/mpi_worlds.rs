@@ -1,10 +1,13 @@
 //! Worlds of spawned processes: which rank of which world started them, and where in the source.
 
 use serde_json::Value;
+use topas_tests::build::source;
+use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, library};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
+use topas_tests::skip::note;
 
 /// What topasview says; words alone, whatever the lines are.
 fn view(scratch: &Scratch, places: &Places, args: &[&str]) -> String {
@@ -112,5 +115,67 @@ fn a_master_in_fortran_tells_what_it_started() {
         let id = told["launch"]["id"].as_str().expect("an id");
         let text = view(&scratch, &places, &["--mpi", "--launch", id]);
         assert!(text.contains("Rank 1 started 2 ranks of worker by MPI_Comm_spawn"), "{text}");
+    }
+}
+
+/// Two launches at once whose ranks start processes at once: each world is told with the launch from which it came, though
+/// only the launcher may tell which that is.
+fn worlds_of_two_launches_are_told_apart(mpi: &Installation) {
+    let scratch = Scratch::new();
+    let program = scratch.path().join("pairs");
+    let mut driver = mpi.command(Site::shared(), &scratch, Through::Bare, "mpicc");
+    driver.args(["-O2", "-g"]).arg(source("spawn/pairs.c")).arg("-o").arg(&program);
+    let lib = mpi.tool("mpiexec").and_then(|tool| Some(tool.parent()?.parent()?.join("lib")));
+    if !mpi.name.ends_with("-of-debian") {
+        driver.arg(format!("-Wl,-rpath,{}", lib.expect("a directory").display()));
+    }
+    run(&mut driver).good();
+    let all = ["first", "second"].map(|name| {
+        let places = Places::new(&scratch);
+        Places { out: scratch.path().join(name), ..places }
+    });
+    let launch = |places: &Places| {
+        let mut launch = mpi.command(Site::shared(), &scratch, Through::Bare, "mpiexec");
+        launch.args(["-n", "2"]).envs(places.variables());
+        launch.env("LD_PRELOAD", library(Site::shared())).arg(&program);
+        launch.current_dir(scratch.path()).spawn().expect("launch")
+    };
+    let ended = all.each_ref().map(launch).map(|mut child| child.wait().expect("end").success());
+    if mpi.kind != MpiKind::OpenMpi && ended.contains(&false) {
+        return note(&mpi.name, "starts no processes");
+    }
+    assert_eq!(ended, [true; 2], "{}", mpi.name);
+    let why = |words: &[&str]| {
+        let mut view = scratch.command(Site::shared().tool("topasview"));
+        view.args(["--why", "--json"]).args(words);
+        json(&run(&mut view).good().out())
+    };
+    let outs = all.each_ref().map(|places| places.out.to_str().expect("path"));
+    for out in outs {
+        let alone = why(&[out]);
+        let id = alone["launch"]["id"].as_str().expect("an id");
+        assert_eq!(alone["launch"]["pes"], 2, "{}: {alone:#}", mpi.name);
+        let told = why(&["--launch", id, outs[0], outs[1]]);
+        let worlds = told["worlds"].as_array().expect("worlds");
+        let of: Vec<_> = worlds.iter().map(|world| &world["started"]["world"]).collect();
+        assert_eq!(of, [1, 1], "{}: {told:#}", mpi.name);
+        let calls: Vec<_> =
+            worlds.iter().filter_map(|world| world["started"]["call"].as_str()).collect();
+        assert_eq!(calls, ["MPI_Comm_spawn"; 2], "{}: {told:#}", mpi.name);
+    }
+}
+
+#[test]
+fn worlds_of_two_launches_at_once_are_told_apart() {
+    if let Some(mpi) = Installation::of_debian(Mpi::OpenMpi) {
+        worlds_of_two_launches_are_told_apart(&mpi);
+    }
+}
+
+#[test]
+#[ignore = "cargo xtask test --all-mpi"]
+fn worlds_of_two_launches_of_many_mpis_are_told_apart() {
+    for mpi in Installation::all().expect("MPIs") {
+        worlds_of_two_launches_are_told_apart(&mpi);
     }
 }

@@ -60,7 +60,7 @@ structures! {
         comm_world missed waits size worlds out out_length
     }
     WorldStart { command ranks function path began ended }
-    Worlds { name parent parent_rank spawned count lost started }
+    Worlds { name parent parent_rank spawned launcher count lost started }
     Communicator { name size maker kind made }
     Row { calls ticks longest count sends sent receives received }
     Beside { sent received flags }

@@ -87,4 +87,4 @@ pub use trace::{
     data_file_beside, trace_files,
 };
 pub use waits::{Blame, RoutineWaits, WaitFigures};
-pub use worlds::{StartedWorld, WorldLink, world_links};
+pub use worlds::{StartedWorld, WorldCall, WorldLink, world_links};

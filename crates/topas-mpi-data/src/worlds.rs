@@ -28,6 +28,8 @@ pub struct StartedWorld {
     pub path: Option<u32>,
     /// Hash of the launcher's name of the rank's own world; None if the launcher names none
     world: Option<u64>,
+    /// [`SpawnedWorld::launcher`] of the rank's own world
+    launcher: u64,
 }
 
 impl StartedWorld {
@@ -44,6 +46,7 @@ impl StartedWorld {
                 routine: start.function.checked_sub(1).map(RoutineNumber),
                 path: (start.path > 0).then_some(start.path.into()),
                 world: (worlds.name != 0).then_some(worlds.name),
+                launcher: worlds.launcher,
             }
         };
         worlds.started.iter().take(worlds.count as usize).map(one).collect()
@@ -59,6 +62,7 @@ impl StartedWorld {
             routine: routines.number(&String::from_utf8_lossy(token.routine)),
             path: (token.path > 0).then_some(token.path),
             world: (token.world != 0).then_some(token.world),
+            launcher: token.launcher,
         }
     }
 
@@ -70,54 +74,119 @@ impl StartedWorld {
     }
 }
 
-/// That a rank of one profile started the world of another.
-#[derive(Clone, Copy, Debug)]
+/// A call that started a world, and the rank that was its root.
+pub type WorldCall<'p> = (u32, &'p StartedWorld);
+
+/// That ranks of one profile started the world of another.
+#[derive(Clone, Debug)]
 pub struct WorldLink<'p> {
     /// The world that started it
     pub parent: &'p MpiProfile,
-    /// The rank there that was the root of the call
-    pub rank: u32,
-    /// The call
-    pub start: &'p StartedWorld,
+    /// The calls of which each may have started it: mostly one
+    pub calls: Vec<WorldCall<'p>>,
     /// The world that was started
     pub child: &'p MpiProfile,
 }
 
-/// Which of these worlds started which others, in the order of the calls. A world of which more than one
-/// call may have started it has no link.
+impl<'p> WorldLink<'p> {
+    /// The call that started the world; None if it may have been another as well.
+    pub fn call(&self) -> Option<WorldCall<'p>> {
+        match *self.calls {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+}
+
+/// A call of which nobody knows yet which world it started.
+struct FreeCall<'p> {
+    parent: &'p MpiProfile,
+    rank: u32,
+    start: &'p StartedWorld,
+}
+
+/// Which of these worlds started which others, in the order of the calls. A world that ranks of more than one world may
+/// have started has no link.
 ///
-/// Open MPI tells a world which rank started it. Other MPIs tell only that one did: ranks that are
-/// started come to `MPI_Init` during the call that starts them, which returns when all are there.
+/// Open MPI up to version 4 tells a world which rank started it. Other MPIs tell only that one did: ranks that are
+/// started come to `MPI_Init` during the call that starts them, which returns when all are there. A launcher that is
+/// known is that of both worlds. Each call starts one world, so a call whose world is known started no other.
 pub fn world_links(profiles: &[MpiProfile]) -> Vec<WorldLink<'_>> {
-    let calls: Vec<(&MpiProfile, u32, &StartedWorld)> = profiles
+    let mut free: Vec<FreeCall<'_>> = profiles
         .iter()
         .flat_map(|parent| parent.ranks.iter().map(move |rank| (parent, rank)))
-        .flat_map(|(parent, rank)| rank.started.iter().map(move |call| (parent, rank.rank, call)))
+        .flat_map(|(parent, rank)| {
+            let call = move |start| FreeCall { parent, rank: rank.rank, start };
+            rank.started.iter().map(call)
+        })
         .collect();
-    let mut links: Vec<WorldLink<'_>> =
-        profiles.iter().filter_map(|child| link(child, &calls)).collect();
-    links.sort_by_key(|link| link.start.began);
+    let mut children: Vec<&MpiProfile> =
+        profiles.iter().filter(|one| one.facts.spawned.is_some()).collect();
+    let mut links = Vec::new();
+    // Whoever is linked leaves fewer calls to the others.
+    while let Some((place, call)) = children.iter().enumerate().find_map(|(place, child)| {
+        let [call] = candidates(child, &free)[..] else { return None };
+        Some((place, call))
+    }) {
+        let FreeCall { parent, rank, start } = free.swap_remove(call);
+        links.push(WorldLink { parent, calls: vec![(rank, start)], child: children.remove(place) });
+    }
+    for child in children {
+        let calls = candidates(child, &free);
+        let mut calls: Vec<_> = calls.into_iter().filter_map(|call| free.get(call)).collect();
+        calls.sort_by_key(|call| (call.rank, call.start.began));
+        let Some(parent) = calls.first().map(|call| call.parent) else { continue };
+        if calls.iter().all(|call| std::ptr::eq(call.parent, parent)) {
+            let calls = calls.iter().map(|call| (call.rank, call.start)).collect();
+            links.push(WorldLink { parent, calls, child });
+        }
+    }
+    links.sort_by_key(|link| link.calls.iter().map(|(_, start)| start.began).min());
     links
 }
 
-fn link<'p>(
-    child: &'p MpiProfile,
-    calls: &[(&'p MpiProfile, u32, &'p StartedWorld)],
-) -> Option<WorldLink<'p>> {
-    let spawned = child.facts.spawned?;
-    let fits = |(parent, rank, call): &&(&MpiProfile, u32, &StartedWorld)| {
-        parent.facts.uid == child.facts.uid
+/// The places of those calls that may have started a world.
+fn candidates(child: &MpiProfile, calls: &[FreeCall<'_>]) -> Vec<usize> {
+    let Some(spawned) = child.facts.spawned else { return Vec::new() };
+    let fits = |FreeCall { parent, rank, start }: &FreeCall<'_>| {
+        !std::ptr::eq(*parent, child)
+            && parent.facts.uid == child.facts.uid
             && parent.facts.job == child.facts.job
-            && child.facts.npes.is_none_or(|npes| npes == call.ranks)
-            && match (spawned.parent, call.world) {
+            && child.facts.npes.is_none_or(|npes| npes == start.ranks)
+            && match (spawned.parent, start.world) {
                 (Some((world, root)), Some(named)) => world == named && root == *rank,
                 _ => true,
             }
+            && may_be_one_launcher(spawned.launcher, start.launcher)
     };
-    [0, CLOCKS].into_iter().find_map(|tolerance| {
-        let covers = |call: &StartedWorld| call.covers(spawned.began, tolerance);
-        let mut found = calls.iter().filter(fits).filter(|(_, _, call)| covers(call));
-        let (parent, rank, start) = found.next()?;
-        found.next().is_none().then_some(WorldLink { parent, rank: *rank, start, child })
-    })
+    let all = || calls.iter().enumerate().filter(|(_, call)| fits(call));
+    let mut found = Vec::new();
+    for tolerance in [0, CLOCKS] {
+        let covers = |call: &FreeCall<'_>| call.start.covers(spawned.began, tolerance);
+        found = all().filter(|(_, call)| covers(call)).map(|(place, _)| place).collect();
+        if !found.is_empty() {
+            break;
+        }
+    }
+    // What tells these calls apart without being sure of itself: where no call has it, all of them remain.
+    type Sign = fn(&FreeCall<'_>, &MpiProfile) -> bool;
+    let signs: [Sign; 2] = [
+        |call, child| {
+            let of = child.facts.spawned.map_or(0, |spawned| spawned.launcher);
+            of != 0 && call.start.launcher == of
+        },
+        |call, child| call.start.command == child.facts.exe,
+    ];
+    for sign in signs {
+        let has = |place: &usize| calls.get(*place).is_some_and(|call| sign(call, child));
+        if found.iter().any(has) {
+            found.retain(has);
+        }
+    }
+    found
+}
+
+/// Whether one launcher may have two names: an odd name is its only one.
+fn may_be_one_launcher(one: u64, other: u64) -> bool {
+    one == other || one & other & 1 == 0
 }

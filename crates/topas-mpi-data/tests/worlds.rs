@@ -32,7 +32,8 @@ fn links(lines: &[String]) -> Vec<String> {
     let profiles = profiles(lines);
     let id = |profile: &MpiProfile| String::from_utf8(profile.facts.id.to_vec()).unwrap();
     let word = |link: &topas_mpi_data::WorldLink<'_>| {
-        format!("{}:{}->{}", id(link.parent), link.rank, id(link.child))
+        let ranks: Vec<String> = link.calls.iter().map(|(rank, _)| rank.to_string()).collect();
+        format!("{}:{}->{}", id(link.parent), ranks.join("|"), id(link.child))
     };
     world_links(&profiles).iter().map(word).collect()
 }
@@ -88,8 +89,69 @@ fn of_two_calls_at_once_the_launcher_tells_which() {
 }
 
 #[test]
+fn of_two_launchers_at_once_the_name_tells_which() {
+    let call = "s=worker:2:100.5:0.25:Comm_spawn:0:0";
+    let master = |id: &str, launcher: &str| record(id, "master", 1, &format!("{call}{launcher}"));
+    let child = |launcher: &str| record("bb", "worker", 0, &format!("spawned=100.6:0:0{launcher}"));
+    // Odd names are sure.
+    for [first, second, other] in [[":b5", ":b7", ":b9"], [":b4", ":b6", ":b9"]] {
+        let masters = [master("a5", first), master("a6", second)];
+        let with = |child: String| links(&[&masters[..], &[child]].concat());
+        assert_eq!(with(child(first)), ["a5:1->bb"]);
+        assert_eq!(with(child(second)), ["a6:1->bb"]);
+        assert!(with(child(other)).is_empty());
+    }
+    // A launcher that has several names is told from none by them.
+    assert_eq!(links(&[master("a5", ":b4"), child(":b6")]), ["a5:1->bb"]);
+    assert_eq!(links(&[master("a5", ":b4"), child(":b5")]), ["a5:1->bb"]);
+    assert!(links(&[master("a5", ":b5"), child(":b7")]).is_empty());
+    // Records of older libraries have no name.
+    assert_eq!(links(&[master("a5", ""), child(":b7")]), ["a5:1->bb"]);
+}
+
+#[test]
+fn a_call_whose_world_is_known_started_no_other() {
+    let calls = "s=worker:2:100:1:Comm_spawn:0:0 s=worker:2:100.5:1:Comm_spawn:0:0";
+    let master = record("aa", "master", 0, calls);
+    let child = |id: &str, exe: &str, began: &str| record(id, exe, 0, &format!("spawned={began}"));
+    // The second may be of both calls, if the first one were not of the first.
+    let both = [master.clone(), child("bb", "worker", "100.7"), child("cc", "worker", "100.2")];
+    assert_eq!(links(&both), ["aa:0->cc", "aa:0->bb"]);
+    assert_eq!(links(&both[..2]), ["aa:0|0->bb"]);
+    // What the call names is a sign where nothing else is.
+    let calls = "s=ocean:2:100:1:Comm_spawn:0:0 s=air:2:100:1:Comm_spawn:0:0";
+    let master = record("aa", "master", 0, calls);
+    let named = [master, child("bb", "air", "100.7"), child("cc", "ocean", "100.7")];
+    let read = profiles(&named);
+    let links = world_links(&read);
+    let commands =
+        links.iter().map(|link| (&*link.call().unwrap().1.command, &*link.child.facts.exe));
+    assert!(commands.clone().count() == 2 && commands.clone().all(|(call, exe)| call == exe));
+}
+
+#[test]
+fn a_world_of_which_the_call_is_not_known_has_the_world_that_started_it() {
+    let call = "s=worker:2:100.5:0.25:Comm_spawn:0:0";
+    let masters = [0, 1].map(|rank| record("aa", "master", rank, call));
+    let child = |id: &str| record(id, "worker", 0, "spawned=100.6");
+    let with = |children: &[String]| links(&[&masters[..], children].concat());
+    assert_eq!(with(&[child("bb")]), ["aa:0|1->bb"]);
+    assert_eq!(with(&[child("bb"), child("cc")]).len(), 2);
+    // Two worlds may have started it.
+    let other = record("dd", "master", 0, call);
+    assert!(with(&[child("bb"), other]).is_empty());
+}
+
+#[test]
 fn what_is_no_world_makes_the_line_bad() {
-    for token in ["spawned=", "spawned=1:5", "spawned=1:5:x", "s=a:2:1:1:Comm_spawn:0", "s=a:2"] {
+    for token in [
+        "spawned=",
+        "spawned=1:5",
+        "spawned=1:5:x",
+        "spawned=1:5:1:x",
+        "s=a:2:1:1:Comm_spawn:0",
+        "s=a:2",
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         fs::write(&path, record("aa", "master", 0, token)).unwrap();

@@ -6,7 +6,7 @@ use topas_format::out::Out;
 use topas_format::text::Cursor;
 use topas_launch::hash::{Fnv, spread};
 use topas_launch::proxy::COMMAND_LINE;
-use topas_launch::{Family, Rank, Var, Vars, find, job};
+use topas_launch::{Family, Proof, Rank, Var, Vars, find, job};
 use topas_mpi_profile::layout::Header;
 use topas_node::program::executable;
 use topas_node::proof::{KernelProof, OnStack};
@@ -81,7 +81,7 @@ pub fn describe(header: &mut Header, room: &mut Workspace) {
     // The second of its texts: the node's name.
     let host = uname.get(65..).unwrap_or_default();
     keep(&mut header.host, topas_mpi_profile::lines::text(host));
-    worlds(&vars, header);
+    worlds(&vars, rank.family, &mut room.file, header);
     switches::note(header);
     if let Some(kept) = kept() {
         kept.batch = job::mode(&vars) == Mode::Batch;
@@ -101,9 +101,10 @@ pub fn describe(header: &mut Header, room: &mut Workspace) {
     }
 }
 
-/// Notes the launcher's names of this world, and of that which may have started it. Only Open MPI tells
-/// the latter, as `NAME.RANK:TAG`, and only up to version 4 by the same name, which is a number.
-fn worlds(vars: &Vars<'_>, header: &mut Header) {
+/// Notes the launcher's names of itself, of this world, and of that which may have started it. Only Open MPI tells
+/// the last, as `NAME.RANK:TAG`, and only up to version 4 by the same name, which is a number.
+fn worlds(vars: &Vars<'_>, family: Family, room: &mut [u8], header: &mut Header) {
+    header.worlds.launcher = launcher(vars, family, room);
     // Names come again in other launches.
     let launch = Fnv::new().with(vars.text(Var::OmpiTransports)).with(b" ");
     let own = vars.text(Var::PmixNamespace);
@@ -119,5 +120,38 @@ fn worlds(vars: &Vars<'_>, header: &mut Header) {
         header.worlds.parent_rank = digits.fold(0, |rank: u32, digit| {
             rank.wrapping_mul(10).wrapping_add(u32::from(digit.wrapping_sub(b'0')))
         });
+    }
+}
+
+/// [`topas_mpi_profile::layout::Worlds::launcher`]. Processes that are started have the environment of their launcher, so
+/// what it is given there is the same in all worlds.
+fn launcher(vars: &Vars<'_>, family: Family, room: &mut [u8]) -> u64 {
+    let named = match family {
+        // Open MPI 5 has the number of the world behind the name.
+        Family::OpenMpi => match vars.text(Var::OmpiTransports) {
+            b"" => Cursor::new(vars.text(Var::PmixNamespace)).until(b'@'),
+            name => name,
+        },
+        Family::Pmi => match vars.text(Var::TopasLaunchId) {
+            b"" => vars.text(Var::IntelUuid),
+            name => name,
+        },
+        _ => b"",
+    };
+    if !named.is_empty() {
+        return Fnv::new().with(named).value() | 1;
+    }
+    if family != Family::Pmi {
+        return 0;
+    }
+    // Up to version 4 of MPICH, hydra has further proxies for processes that are started.
+    let mut proof = KernelProof { room, path: OnStack };
+    let proxy = vars.number(Var::PmiFd).and_then(|socket| proof.peer(socket)).unwrap_or(0);
+    if proxy == 0 {
+        return 0;
+    }
+    match proof.control_port(proxy) {
+        0 => spread(proxy.into()) & !1,
+        port => spread(port) & !1,
     }
 }

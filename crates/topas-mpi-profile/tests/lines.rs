@@ -244,7 +244,7 @@ fn every_key_that_is_written_has_its_export() {
     sums.waits[0].unsure = WaitedSums { calls: 1, nanoseconds: 1 };
     let mut counters = COUNTER_NAMES;
     counters[0][..3].copy_from_slice(b"CYC");
-    let world = SpawnedWorld { began: 1, parent: Some((u64::MAX, 3)) };
+    let world = SpawnedWorld { began: 1, parent: Some((u64::MAX, 3)), launcher: u64::MAX };
     let facts = Facts {
         step: b"0",
         counters: &counters,
@@ -258,6 +258,7 @@ fn every_key_that_is_written_has_its_export() {
         parent: 0,
         parent_rank: 0,
         spawned: 0,
+        launcher: 9,
         count: 1,
         lost: 0,
         started: [start; WORLD_STARTS],
@@ -307,6 +308,11 @@ fn every_key_that_is_written_has_its_export() {
     let back: Vec<Token<'_>> =
         lines.flat_map(|line| Line::parse(line).unwrap().tokens().map(Result::unwrap)).collect();
     assert!(back.contains(&Token::Spawned(world)));
+    let starts = back.iter().filter_map(|token| match token {
+        Token::Started(start) => Some((start.world, start.launcher)),
+        _ => None,
+    });
+    assert_eq!(starts.collect::<Vec<_>>(), [(7, 9)]);
     let called = back.iter().filter_map(|token| match token {
         Token::OpenCall(told) => Some((told.routine, told.nanoseconds, told.path, told.peer)),
         _ => None,

@@ -54,7 +54,7 @@ pub(crate) use routines::{
 pub use standing::{
     CallPlaces, call_places, call_words, lost_words, standing_words, standstill_words,
 };
-pub use worlds::{WorldViews, started_by, worlds_in_words};
+pub use worlds::{WorldViews, link_started_by, started_by, starters_in_words, worlds_in_words};
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

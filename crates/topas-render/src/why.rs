@@ -86,10 +86,12 @@ pub struct SearchedWorld {
     pub number: usize,
     /// The world whose rank started it
     pub parent: usize,
-    /// That rank
-    pub rank: u32,
-    /// The routine, and from where it was called
-    pub call: String,
+    /// That rank, or those of which one did, in words
+    pub starter: String,
+    /// That rank; None if several may have started it
+    pub rank: Option<u32>,
+    /// The routine, and from where it was called; None if several calls are possible that differ
+    pub call: Option<String>,
     /// What was found in it
     pub search: BottleneckSearch,
 }
@@ -257,14 +259,14 @@ fn worlds(run: &SearchedRun, columns: usize) -> String {
     for world in run.worlds.iter().take(WORLDS) {
         let SearchedRun { exe, pes, wall, id, .. } = &world.run;
         let line = format!(
-            "World {}: {}, {pes} PEs, {} of wall clock time, launch {}, started by rank {}{} by {}.",
+            "World {}: {}, {pes} PEs, {} of wall clock time, launch {}, started by {}{}{}.",
             world.number,
             named(exe),
             duration(*wall),
             named(id),
-            world.rank,
+            world.starter,
             if world.parent == 1 { String::new() } else { format!(" of world {}", world.parent) },
-            world.call,
+            world.call.as_ref().map_or_else(String::new, |call| format!(" by {call}")),
         );
         out += &format!("\n{}", hanging(&line, columns, INDENT).trim_end());
         out.push('\n');

@@ -432,7 +432,7 @@ pub mod tests {
         let mut board = board();
         assert!(!board.title().contains("world"), "{}", board.title());
         let parent = Some((7, 3));
-        board.profile.facts.spawned = Some(topas_mpi_data::SpawnedWorld { began: 1, parent });
+        board.profile.facts.spawned = Some(topas_mpi_data::SpawnedWorld { began: 1, parent, launcher: 0 });
         let title = board.title();
         assert!(title.contains("ranks here, started by rank 3 of another world  "), "{title}");
     }

@@ -18,7 +18,9 @@ use topas_mpi_data::{
     spool_files, trace_files, world_links,
 };
 use topas_render::PROSE_WIDTH;
-use topas_render::mpi_views::{Views, WorldViews, call_places, shared_processors, standing_words};
+use topas_render::mpi_views::{
+    Views, WorldViews, call_places, shared_processors, standing_words, starters_in_words,
+};
 use topas_render::view::ViewSections;
 use topas_render::why::{
     SearchedRun, SearchedWorld, StandingRun, add_wait_places, named_rank, text, value,
@@ -330,7 +332,8 @@ fn worlds(
             run: searched(None, Some(link.child), &facts),
             number: known.len(),
             parent: parent + 1,
-            rank: link.rank,
+            starter: starters_in_words(link),
+            rank: link.call().map(|(rank, _)| rank),
             call: world_started(args, link),
             search: rules.search(&facts, None),
         });

@@ -33,6 +33,9 @@ pub struct Worlds {
     pub parent_rank: u32,
     /// 1 if the MPI says that other ranks started this world
     pub spawned: u32,
+    /// Hash of the launcher's name of itself, the same in all worlds that come from one launch: odd if the name is of one
+    /// launch alone, so that worlds with two names come from two; else even, as one launcher may have several. 0 if there is none
+    pub launcher: u64,
     /// Calls in [`Worlds::started`]
     pub count: u32,
     /// Calls for which there was no room

@@ -22,6 +22,8 @@ pub struct StartedWorldToken<'a> {
     pub path: u32,
     /// Hash of the launcher's name of the rank's own world; 0 if it is not known
     pub world: u64,
+    /// The launcher, as [`SpawnedWorld::launcher`]
+    pub launcher: u64,
 }
 
 impl<'a> StartedWorldToken<'a> {
@@ -34,6 +36,7 @@ impl<'a> StartedWorldToken<'a> {
             routine: fields.next()?,
             path: narrow(fields.next()?)?,
             world: hex(fields.next()?)?,
+            launcher: launcher(fields)?,
         })
     }
 }
@@ -41,12 +44,18 @@ impl<'a> StartedWorldToken<'a> {
 impl SpawnedWorld {
     pub(super) fn read<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<SpawnedWorld> {
         let began = time(fields.next()?)?;
-        let parent = match fields.next() {
-            None => None,
-            Some(parent) => Some((hex(parent)?, narrow(fields.next()?)?)),
+        let Some(parent) = fields.next() else {
+            return Some(SpawnedWorld { began, parent: None, launcher: 0 });
         };
-        Some(SpawnedWorld { began, parent })
+        let parent = (hex(parent)?, narrow(fields.next()?)?);
+        let parent = (parent.0 != 0).then_some(parent);
+        Some(SpawnedWorld { began, parent, launcher: launcher(fields)? })
     }
+}
+
+/// The last field of either token: 0 if it is not there.
+fn launcher<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<u64> {
+    fields.next().map_or(Some(0), hex)
 }
 
 fn time(text: &[u8]) -> Option<u64> {

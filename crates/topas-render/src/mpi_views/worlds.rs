@@ -7,6 +7,7 @@ use topas_mpi_data::{MpiProfile, Routines, StartedWorld, WorldLink};
 
 use super::json::text;
 use super::paths::PathViews;
+use super::standing::capital;
 use crate::number::seconds;
 use crate::wording::{count, named};
 
@@ -31,6 +32,24 @@ pub fn started_by(paths: Option<&PathViews>, rank: u32, start: &StartedWorld) ->
     match place(paths, rank, start) {
         Some(place) => format!("{routine}, from {place}"),
         None => routine,
+    }
+}
+
+/// The same of a link, whose call is not always known; None if several are possible that differ.
+pub fn link_started_by(paths: Option<&PathViews>, link: &WorldLink<'_>) -> Option<String> {
+    let mut calls = link.calls.iter().map(|(rank, start)| started_by(paths, *rank, start));
+    let first = calls.next()?;
+    calls.all(|other| other == first).then_some(first)
+}
+
+/// The ranks of which one started a world: `rank 1`, `rank 0 or 3`, `one of 5 ranks`.
+pub fn starters_in_words(link: &WorldLink<'_>) -> String {
+    let mut ranks: Vec<u32> = link.calls.iter().map(|(rank, _)| *rank).collect();
+    ranks.dedup();
+    match *ranks {
+        [one] => format!("rank {one}"),
+        [first, second] => format!("rank {first} or {second}"),
+        _ => format!("one of {}", count(ranks.len() as u64, "rank")),
     }
 }
 
@@ -79,13 +98,13 @@ impl WorldViews {
         if let Some(spawned) = &profile.facts.spawned {
             let link = links.iter().find(|link| own(link.child));
             views.sentences.push(match link {
-                Some(link) => format!(
-                    "Rank {} of {}, launch {}, started this world by {}.",
-                    link.rank,
-                    named(&link.parent.facts.exe),
-                    named(&link.parent.facts.id),
-                    started_by(paths(link.parent).as_ref(), link.rank, link.start),
-                ),
+                Some(link) => {
+                    let by = link_started_by(paths(link.parent).as_ref(), link);
+                    let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+                    let (exe, id) = (named(&link.parent.facts.exe), named(&link.parent.facts.id));
+                    let who = capital(&starters_in_words(link));
+                    format!("{who} of {exe}, launch {id}, started this world{by}.")
+                }
                 None => {
                     let rank =
                         spawned.parent.map(|(_, rank)| format!("Rank {rank} of another world"));
@@ -95,7 +114,7 @@ impl WorldViews {
                     )
                 }
             });
-            let of = link.map(|link| value(link.parent, link.rank, link.start, &paths));
+            let of = link.map(|link| value(link, &paths));
             views.spawned = of.unwrap_or_else(|| json!({ "rank": spawned.parent.map(|of| of.1) }));
         }
         let calls = || {
@@ -115,7 +134,7 @@ impl WorldViews {
         for ((rank, command, ranks, by), starts) in alike {
             let launches: Vec<String> = starts
                 .iter()
-                .filter_map(|start| links.iter().find(|link| std::ptr::eq(link.start, *start)))
+                .filter_map(|start| links.iter().find(|link| is_call_of(link, start)))
                 .map(|link| named(&link.child.facts.id))
                 .collect();
             let times = match starts.len() {
@@ -133,7 +152,7 @@ impl WorldViews {
         }
         views.started = calls()
             .map(|(rank, start)| {
-                let link = links.iter().find(|link| std::ptr::eq(link.start, start));
+                let link = links.iter().find(|link| is_call_of(link, start));
                 let mut one = call(known.as_ref(), rank, start);
                 one["launch"] = link.map_or(Value::Null, |link| text(&link.child.facts.id));
                 one
@@ -154,15 +173,18 @@ fn launches_in_words(launches: &[String]) -> String {
     }
 }
 
-/// The call of a rank of a parent, for programs.
-fn value(
-    parent: &MpiProfile,
-    rank: u32,
-    start: &StartedWorld,
-    paths: impl Fn(&MpiProfile) -> Option<PathViews>,
-) -> Value {
-    let mut value = call(paths(parent).as_ref(), rank, start);
-    value["launch"] = text(&parent.facts.id);
+/// Whether this call, and no other, started the world of a link.
+fn is_call_of(link: &WorldLink<'_>, start: &StartedWorld) -> bool {
+    link.call().is_some_and(|(_, call)| std::ptr::eq(call, start))
+}
+
+/// The call of a rank of a parent, for programs; of several possible calls their world alone.
+fn value(link: &WorldLink<'_>, paths: impl Fn(&MpiProfile) -> Option<PathViews>) -> Value {
+    let mut value = match link.call() {
+        Some((rank, start)) => call(paths(link.parent).as_ref(), rank, start),
+        None => json!({ "rank": null }),
+    };
+    value["launch"] = text(&link.parent.facts.id);
     value
 }
 

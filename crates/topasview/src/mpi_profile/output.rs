@@ -10,7 +10,7 @@ use topas_mpi_data::{
 };
 use topas_render::mpi_views::{
     MpiOrder, PathViews, View, Views, WaitKind, WorldViews, compare_csv, compare_json,
-    compare_text, launches, launches_csv, started_by, where_waited,
+    compare_text, launches, launches_csv, link_started_by, started_by, where_waited,
 };
 use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
@@ -151,9 +151,9 @@ pub fn waited_at(
     where_waited(&paths(args, profile)?, profile, rank, kind)
 }
 
-/// What started a world, in words.
-pub fn world_started(args: &Args, link: &WorldLink<'_>) -> String {
-    started_by(paths(args, link.parent).as_ref(), link.rank, link.start)
+/// The call that started a world, in words; None if several are possible that differ.
+pub fn world_started(args: &Args, link: &WorldLink<'_>) -> Option<String> {
+    link_started_by(paths(args, link.parent).as_ref(), link)
 }
 
 /// From where a routine was called for most of its time, by its name without `MPI_`; None if call paths were not
