@@ -29,13 +29,16 @@ const RESOLUTION: f64 = 1.0;
 /// What slow machines add: between the signal and the end, and before the look at the calls.
 const SLACK: f64 = 20.0;
 
-/// Process of each mapped file, and the semaphore by which its end is noted, plus 1.
-fn lives(dir: &Path) -> Vec<(u32, u32)> {
+/// Process of each mapped file, and the sets of semaphores by which its end, and the order of all ends, are noted, plus 1.
+fn lives(dir: &Path) -> Vec<(u32, [u32; 2])> {
     let life = |path: &PathBuf| {
         let mut header = [0; size_of::<Header>()];
         fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).expect("header");
         let word = |at: usize| u32::from_ne_bytes(header[at..at + 4].try_into().expect("word"));
-        (word(offset_of!(Header, pid)), word(offset_of!(Header, life)))
+        (
+            word(offset_of!(Header, pid)),
+            [offset_of!(Header, life), offset_of!(Header, order)].map(word),
+        )
     };
     spool_files(dir).iter().map(life).collect()
 }
@@ -76,6 +79,31 @@ fn semaphores() -> Vec<u32> {
     table.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse().ok()).collect()
 }
 
+/// Sets with so many semaphores.
+fn sets_of(semaphores: usize) -> usize {
+    let table = fs::read_to_string("/proc/sysvipc/sem").expect("table of semaphores");
+    let size = |line: &str| line.split_whitespace().nth(3)?.parse().ok();
+    table.lines().filter(|line| size(line) == Some(semaphores)).count()
+}
+
+#[test]
+fn ranks_that_end_by_themselves_leave_no_semaphores() {
+    // No other test has so many.
+    const RANKS: u32 = 5;
+    for mpi in Mpi::installed("semaphores") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("killed");
+        build(mpi, "mpicc", &["faults/killed.c"], &[], &program);
+        let mut launch = mpi.launch_bare(&scratch, RANKS);
+        launch.args(places.words(&[&library(Site::shared())])).arg(&program).arg("goes");
+        let mut child = launch.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("launch");
+        wait_until("all ranks share a set", || sets_of(RANKS as usize + 1) == 1);
+        assert!(child.wait().expect("end").success(), "under {}", mpi.name());
+        assert_eq!(sets_of(RANKS as usize + 1), 0, "under {}", mpi.name());
+    }
+}
+
 #[test]
 fn a_call_that_had_not_ended_counts_until_the_rank_was_killed() {
     for mpi in Mpi::installed("killed in a call") {
@@ -102,12 +130,14 @@ fn a_call_that_had_not_ended_counts_until_the_rank_was_killed() {
             kill(process(*pid), Signal::SIGKILL).expect("kill");
         }
         child.wait().expect("launcher");
-        let is_there = |(pid, _): &(u32, u32)| kill(process(*pid), None).is_ok();
+        let is_there = |(pid, _): &(u32, [u32; 2])| kill(process(*pid), None).is_ok();
         wait_until("all ranks are gone", || !ranks.iter().any(is_there));
         // What happens later is no life of the ranks.
         thread::sleep(Duration::from_secs(2));
-        let lives: Vec<u32> = ranks.iter().filter_map(|(_, life)| life.checked_sub(1)).collect();
-        assert_eq!(lives.len(), RANKS, "the kernel notes the end of each");
+        let lives: Vec<u32> =
+            ranks.iter().flat_map(|(_, sets)| sets).filter_map(|set| set.checked_sub(1)).collect();
+        assert_eq!(lives.len(), 2 * RANKS, "the kernel notes the end of each, and the order");
+        assert_eq!(lives[1], lives[3], "the order is noted in one set");
         assert!(lives.iter().all(|life| semaphores().contains(life)));
 
         let mut collect = scratch.command(Site::shared().tool("topas-mpi"));

@@ -263,3 +263,33 @@ fn the_rank_that_was_killed_is_named_first() {
         }
     }
 }
+
+#[test]
+fn the_rank_that_crashed_is_named_though_its_launcher_ends_the_others_at_once() {
+    for mpi in Mpi::installed("the_rank_that_crashed_is_named") {
+        let name = mpi.name();
+        // In which order the others end is as it comes.
+        for _ in 0..5 {
+            let mut started = Started::new(mpi, "faults/killed.c", "crash");
+            assert!(!started.child.wait().expect("end").success(), "under {name}");
+            let begun = Instant::now();
+            while started.tool("topas-top", &["--once"]).code() == 0
+                && begun.elapsed() < Duration::from_secs(30)
+            {
+                thread::sleep(Duration::from_millis(50));
+            }
+            let is_whole = |text: &str| {
+                let lost = "Rank 2 was lost first: it ended without a word on ";
+                assert!(text.starts_with(lost), "under {name}: {text}");
+                assert!(text.contains("The others ended "), "under {name}: {text}");
+            };
+            is_whole(&started.first_words(&["--mpi"]));
+            is_whole(&started.first_words(&["--why"]));
+            let out = started.places.out.display().to_string();
+            started.tool("topas-mpi", &["collect", "--no-log", "--out", &out]).good();
+            let text = started.tool("topasview", &["--mpi", &out]).good().out();
+            let first = text.split("\n\n").nth(1).unwrap_or_default();
+            is_whole(&first.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+}

@@ -362,6 +362,7 @@ fn at_the_end(to: &mut Lines<'_>, rank: &SpoolRank) {
             died: last.died,
             function: last.routine.map(|routine| routine.0.into()),
             path: last.path.unwrap_or(0),
+            ended_after: last.ended_after,
         });
     }
 }

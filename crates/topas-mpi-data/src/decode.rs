@@ -57,7 +57,7 @@ structures! {
         magic version functions table state code uid pid rank ranks level languages flags used
         blocks life first_block began initialized latest paused paused_since own_ticks
         call_cost process_began counters id host user exe job step part mpi switches subtotals
-        comm_world missed waits size worlds out out_length
+        comm_world missed waits size worlds out out_length order room
     }
     WorldStart { command ranks function path began ended }
     Worlds { name parent parent_rank spawned launcher count lost started }

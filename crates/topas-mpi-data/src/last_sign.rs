@@ -20,6 +20,8 @@ pub struct LastSign {
     pub path: Option<u32>,
     /// The second in which the kernel saw the process end, in s; None if nobody noted it
     pub died: Option<u64>,
+    /// How many ranks ended after it on its node; None if nobody noted it
+    pub ended_after: Option<u32>,
 }
 
 impl LastSign {
@@ -35,6 +37,7 @@ impl LastSign {
             },
             path: (token.path > 0).then_some(token.path),
             died: token.died,
+            ended_after: token.ended_after,
         }
     }
 }

@@ -16,7 +16,7 @@ use super::partners::PathPartner;
 use super::paths::RankPaths;
 use super::profile::MpiRank;
 use super::routine::{RoutineNumber, Routines};
-use super::semaphore::death;
+use super::semaphore::{death, ended_after};
 use super::spool::{Spool, SpoolError, ThreadPaths, text};
 use super::spool_paths;
 use super::sums::{Communicator, Counter, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums};
@@ -215,6 +215,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             path: last_path.map(|(number, _)| number),
             died: if running { None } else { death(header) }
                 .and_then(|at| u64::try_from(at / 1_000_000_000).ok()),
+            ended_after: if running { None } else { ended_after(header) },
         }),
     };
     let ended = realtime(end);

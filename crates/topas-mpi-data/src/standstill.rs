@@ -164,6 +164,8 @@ pub struct LostRanks {
     pub first: Vec<u32>,
     /// Whether it is known that they were the first: else they probably were
     pub is_certain: bool,
+    /// Whether the others ended because of that: else all may have been killed from outside
+    pub is_cause: bool,
     /// All others that ended without a word, ascending
     pub others: Vec<u32>,
 }
@@ -186,7 +188,8 @@ impl LostRanks {
         };
         if profile.ranks.iter().any(|rank| is(Ending::Running)(&rank)) || lost.len() == 1 {
             let first = ranks(&|_| true);
-            return Some(LostRanks { first, is_certain: true, others: Vec::new() });
+            let others = Vec::new();
+            return Some(LostRanks { first, is_certain: true, is_cause: true, others });
         }
         let open = open_calls(profile);
         let is_named = |rank: u32| {
@@ -199,16 +202,25 @@ impl LostRanks {
         let died: Option<Vec<u64>> = lost.iter().map(|(_, last)| last.died).collect();
         let died = died.unwrap_or_default();
         let least = died.iter().min().copied().unwrap_or(0);
-        if let Some(next) = died.iter().filter(|second| **second > least).min() {
-            let first = ranks(&|(_, last)| last.died == Some(least));
-            let others = ranks(&|(_, last)| last.died != Some(least));
-            let is_certain =
-                next - least >= SURELY_LATER || first.iter().all(|rank| is_named(*rank));
-            return Some(LostRanks { first, is_certain, others });
-        }
-        // All in one second, or nobody noted it. Which call was the last of a rank tells nothing: the others may
-        // have ended before they came to another one.
-        Some(LostRanks { first: Vec::new(), is_certain: false, others: ranks(&|_| true) })
+        let next = died.iter().filter(|second| **second > least).min();
+        let is_apart = next.is_some_and(|next| next - least >= SURELY_LATER);
+        let earliest: Vec<&(&MpiRank, LastSign)> =
+            lost.iter().filter(|(_, last)| next.is_none() || last.died == Some(least)).collect();
+        let by_order = first_by_order(&earliest);
+        let all_are_known = profile.facts.npes.is_some_and(|npes| npes as usize == profile.ranks.len());
+        let is_of_all = all_are_known && first_by_order(&lost.iter().collect::<Vec<_>>()).is_some();
+        let first = match by_order {
+            Some(first) if next.is_some() || is_of_all => vec![first],
+            _ if next.is_some() => earliest.iter().map(|(rank, _)| rank.rank).collect(),
+            // All in one second, or nobody noted it. Which call was the last of a rank tells nothing: the others
+            // may have ended before they came to another one.
+            _ => Vec::new(),
+        };
+        let others = ranks(&|(rank, _)| !first.contains(&rank.rank));
+        let is_cause =
+            !first.is_empty() && (is_apart || first.iter().all(|rank| is_named(*rank)));
+        let is_certain = is_cause || is_of_all;
+        Some(LostRanks { first, is_certain, is_cause, others })
     }
 
     /// Ranks of which each waited for the next when the launch ended, and the last for the first; empty if none did.
@@ -222,6 +234,20 @@ impl LostRanks {
         let open = open_calls(profile);
         ranks.iter().filter_map(|rank| Some((*rank, *open.get(rank)?))).collect()
     }
+}
+
+/// Which of these ranks ended first, as the kernel noted it: it does so for the ranks of one node.
+fn first_by_order(ranks: &[&(&MpiRank, LastSign)]) -> Option<u32> {
+    let (first, _) = ranks.first()?;
+    let after = |(rank, last): &&(&MpiRank, LastSign)| {
+        last.ended_after.filter(|_| rank.host == first.host)
+    };
+    let order: Option<Vec<u32>> = ranks.iter().map(after).collect();
+    let order = order?;
+    let most = order.iter().max()?;
+    let mut found = ranks.iter().zip(&order).filter(|(_, after)| *after == most);
+    let ((rank, _), _) = found.next()?;
+    found.next().is_none().then_some(rank.rank)
 }
 
 #[cfg(test)]

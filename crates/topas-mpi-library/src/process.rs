@@ -115,6 +115,7 @@ fn begin_profile(room: &mut Workspace) -> Option<&'static mut Header> {
             let now = crate::report::Now::new(&mut room.file);
             crate::files::note(header, now.local(), &mut room.path);
         }
+        crate::life::order(header);
         return Some(header);
     }
     spool::remove();

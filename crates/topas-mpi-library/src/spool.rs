@@ -120,6 +120,7 @@ pub fn remove() {
     if path[0] != 0 {
         if let Some(header) = header() {
             life::end(header);
+            life::leave(header);
         }
         sys::remove(path);
     }

@@ -195,6 +195,31 @@ pub fn new_semaphore() -> Option<u32> {
     Some(id)
 }
 
+/// `struct sembuf`: which one, by how much, how.
+pub type SemaphoreStep = [u16; 3];
+
+/// The set of so many semaphores that has a key, a new one if there is none.
+pub fn shared_semaphores(key: u32, count: usize) -> Option<u32> {
+    const CREATE: usize = 0o1000;
+    // SAFETY: makes an object of the kernel's, or finds one of this user.
+    let id = unsafe { raw_syscall(number::SEMGET, [key as usize, count, CREATE | 0o600, 0, 0, 0]) };
+    u32::try_from(id).ok()
+}
+
+/// Takes all of these steps at once, none of which waits. False if the kernel refuses.
+pub fn step_semaphores(id: u32, steps: &[SemaphoreStep]) -> bool {
+    let (at, count) = (steps.as_ptr() as usize, steps.len());
+    // SAFETY: as many steps as there are.
+    unsafe { raw_syscall(number::SEMOP, [id as usize, at, count, 0, 0, 0]) >= 0 }
+}
+
+/// The value of a semaphore.
+pub fn semaphore(id: u32, place: usize) -> Option<u32> {
+    const GETVAL: usize = 12;
+    // SAFETY: asks for a number.
+    u32::try_from(unsafe { raw_syscall(number::SEMCTL, [id as usize, place, GETVAL, 0, 0, 0]) }).ok()
+}
+
 /// Removes a set of semaphores.
 pub fn remove_semaphore(id: u32) {
     const IPC_RMID: usize = 0;

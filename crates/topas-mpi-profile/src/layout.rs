@@ -259,6 +259,21 @@ pub struct Header {
     pub out: u64,
     /// Bytes of this path; 0 if there is none
     pub out_length: u64,
+    /// Number of the set of semaphores in which the kernel notes the order in which ranks of this node end, plus 1; 0 if
+    /// there is none
+    pub order: u32,
+    /// Room
+    pub room: u32,
+}
+
+impl Header {
+    /// The key of the set of semaphores of [`Header::order`]: that of a launch and a user.
+    pub fn order_key(&self) -> u32 {
+        let [a, b, c, d] = self.uid.to_le_bytes();
+        let id = topas_format::hash::Fnv::new().with(&self.id).with(&[a, b, c, d]).value();
+        // 0 would be a set without a key.
+        (id ^ id >> 32) as u32 | 1
+    }
 }
 
 /// Kinds of objects in the table of communicators: [`Communicator::kind`].

@@ -274,8 +274,8 @@ fn every_key_that_is_written_has_its_export() {
         OpenCall { peer: Some((i32::MAX, true)), ..call },
     ];
     let moments = [
-        LastMoment { began: 1, last_call: 2_000_000_001, died: None, function: None, path: 0 },
-        LastMoment { began: 5, last_call: 6, died: Some(9), function: Some(3), path: 4 },
+        LastMoment { began: 1, last_call: 2_000_000_001, died: None, function: None, path: 0, ended_after: None },
+        LastMoment { began: 5, last_call: 6, died: Some(9), function: Some(3), path: 4, ended_after: Some(2) },
     ];
     // A name that is too long makes the line say `cut=1`.
     let head = Head { subtotal: 1, ..head(&[b'u'; 2000], b"heat", Of::Rank) };
@@ -321,13 +321,13 @@ fn every_key_that_is_written_has_its_export() {
     assert_eq!(called.collect::<Vec<_>>(), written);
     let last = back.iter().filter_map(|token| match token {
         Token::LastSign(told) => {
-            Some((told.began, told.last_call, told.died, told.routine, told.path))
+            Some((told.began, told.last_call, told.died, told.routine, told.path, told.ended_after))
         }
         _ => None,
     });
     assert_eq!(
         last.collect::<Vec<_>>(),
-        [(1, 2_000_000_001, None, &b""[..], 0), (5, 6, Some(9), routine_name(3), 4)]
+        [(1, 2_000_000_001, None, &b""[..], 0, None), (5, 6, Some(9), routine_name(3), 4, Some(2))]
     );
     let function = back.iter().find_map(|token| match token {
         Token::Module { number: 4, id: b"pab", file, function: Some(name) } => Some((file, name)),

@@ -134,6 +134,38 @@ fn the_rank_that_ended_before_the_others_was_lost_first() {
     let same = profile(&[died(12, None), died(12, Some(("Recv", Some(0), 0)))], 20);
     let found = LostRanks::of(&same).expect("lost");
     assert_eq!((found.first.len(), found.others.len(), found.is_certain), (0, 2, false));
+    // The kernel noted the order on a node.
+    let ordered = |mut launch: MpiProfile, after: &[Option<u32>]| {
+        for (rank, after) in launch.ranks.iter_mut().zip(after) {
+            rank.last.as_mut().expect("a last sign").ended_after = *after;
+        }
+        launch
+    };
+    let three = || profile(&[died(12, None), died(12, None), died(12, None)], 20);
+    let found = |launch: &MpiProfile| {
+        let LostRanks { first, is_certain, is_cause, others } = LostRanks::of(launch).expect("lost");
+        (first, is_certain, is_cause, others)
+    };
+    let known = ordered(three(), &[Some(1), Some(2), Some(0)]);
+    assert_eq!(found(&known), (vec![1], true, false, vec![0, 2]));
+    let nothing = (vec![], false, false, vec![0, 1, 2]);
+    assert_eq!(found(&ordered(three(), &[Some(1), None, Some(0)])), nothing);
+    assert_eq!(found(&ordered(three(), &[Some(1), Some(1), Some(0)])), nothing);
+    let mut apart = ordered(three(), &[Some(1), Some(2), Some(0)]);
+    apart.ranks[2].host = (*b"n2").into();
+    assert_eq!(found(&apart), nothing);
+    // Ranks of which nothing is known may have ended before.
+    let mut more = ordered(three(), &[Some(1), Some(2), Some(0)]);
+    more.facts.npes = Some(4);
+    assert_eq!(found(&more), nothing);
+    // Whoever is waited for is the cause.
+    let waits = [died(12, Some(("Recv", Some(1), 0))), died(12, None), died(12, None)];
+    let waits = ordered(profile(&waits, 20), &[Some(1), Some(2), Some(0)]);
+    assert_eq!(found(&waits), (vec![1], true, true, vec![0, 2]));
+    // Of those of the first second the order tells which was first.
+    let seconds = [died(10, None), died(10, None), died(12, None)];
+    let seconds = ordered(profile(&seconds, 20), &[Some(1), Some(2), Some(0)]);
+    assert_eq!(found(&seconds), (vec![1], true, true, vec![0, 2]));
     // An end of another kind explains those without a word.
     let mut exits = profile(&[died(10, None), died(12, None)], 20);
     exits.ranks[1].ending = Some(Ending::Exit);

@@ -30,6 +30,8 @@ pub struct LastMoment {
     pub function: Option<usize>,
     /// Number of the call path of this call in the record; 0 if it is not known
     pub path: u32,
+    /// How many ranks ended after it on its node; None if nobody noted it
+    pub ended_after: Option<u32>,
 }
 
 impl Lines<'_> {
@@ -54,7 +56,7 @@ impl Lines<'_> {
         });
     }
 
-    /// `z=BEGAN:LAST CALL:DIED:ROUTINE:PATH`
+    /// `z=BEGAN:LAST CALL:DIED:ROUTINE:PATH[:ENDED AFTER]`
     pub fn last_moment(&mut self, last: &LastMoment) {
         self.token(&mut |out| {
             seconds(out.put(b"z="), last.began.into());
@@ -68,6 +70,9 @@ impl Lines<'_> {
                 out.put(name(function));
             }
             out.byte(b':').dec(last.path.into());
+            if let Some(after) = last.ended_after {
+                out.byte(b':').dec(after.into());
+            }
         });
     }
 }

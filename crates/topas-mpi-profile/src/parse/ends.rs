@@ -28,6 +28,8 @@ pub struct LastSignToken<'a> {
     pub routine: &'a [u8],
     /// Number of the call path of this call in this record; 0 if it is not known
     pub path: u32,
+    /// How many ranks ended after it on its node; None if nobody noted it
+    pub ended_after: Option<u32>,
 }
 
 impl<'a> OpenCallToken<'a> {
@@ -58,6 +60,10 @@ impl<'a> LastSignToken<'a> {
             },
             routine: fields.next()?,
             path: narrow(fields.next()?)?,
+            ended_after: match fields.next() {
+                None => None,
+                Some(ranks) => Some(narrow(ranks)?),
+            },
         })
     }
 }

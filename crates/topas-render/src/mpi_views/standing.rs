@@ -219,7 +219,7 @@ pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
 fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     /// Ranks whose end is told one by one.
     const ONE_BY_ONE: usize = 3;
-    let LostRanks { first, is_certain, others } = LostRanks::of(profile)?;
+    let LostRanks { first, is_certain, is_cause, others } = LostRanks::of(profile)?;
     let known = |rank: &u32| {
         let found = profile.ranks.iter().find(|known| known.rank == *rank)?;
         Some((found, found.last?))
@@ -278,11 +278,15 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     if runs {
         text += " Other ranks of the launch still run.";
     } else if !is_all {
-        let intro = match is_certain {
-            true => " The others ended because of that",
-            false => " The others ended a second later",
+        let intro = match (is_cause, is_certain) {
+            (true, _) => " The others ended because of that",
+            (false, true) => " The others ended after it",
+            (false, false) => " The others ended a second later",
         };
         text += &others_end(intro, &others);
+        if is_certain && !is_cause {
+            text += " If all were killed from outside, as by the batch system, this order means nothing.";
+        }
     }
     Some(text)
 }
