@@ -67,8 +67,14 @@ fn turns_stay_turns_on_the_perfect_network() {
             assert!(of("serialisation_efficiency") < 0.6, "{}: {factors}", mpi.name());
             assert_eq!(told["as_measured"], serde_json::json!([]), "{}", mpi.name());
             assert_eq!(told["ranks"].as_array().map(Vec::len), Some(4));
-            // Twice as fast: half as long.
             let log = event_log(scratch.path());
+            // The view of efficiencies says how these are had.
+            let mut view = scratch.command(Site::shared().tool("topasview"));
+            view.args(["--mpi", "--efficiency"]).arg(scratch.path().join("profile.out"));
+            let text = run(view.env("COLUMNS", "400")).good().out();
+            let command = format!("topas-mpi replay {}", log.display());
+            assert_eq!(text.matches(&command).count(), 2, "{}: {text}", mpi.name());
+            // Twice as fast: half as long.
             let fast = replayed(&scratch, &log, &["--cpu", "2"]);
             let half = number(&fast["elapsed"]["model_seconds"]);
             assert!((half - model / 2.0).abs() < 0.01 * model, "{half} of {model}");

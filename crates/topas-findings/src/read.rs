@@ -287,6 +287,17 @@ fn confidence(entry: Option<&RuleEntry>) -> Result<Confidence, RuleFault> {
     })
 }
 
+/// A value for people: `1 s` in place of `1s`.
+fn with_blank(value: &str) -> String {
+    match value.find(|c: char| c.is_ascii_alphabetic()) {
+        Some(unit) if value.starts_with(|c: char| c.is_ascii_digit()) => {
+            let (number, unit) = value.split_at(unit);
+            format!("{} {unit}", number.trim_end())
+        }
+        _ => value.to_owned(),
+    }
+}
+
 /// The value with the parameters in it; in sentences they stand in braces.
 fn replaced(
     entry: &RuleEntry,
@@ -298,7 +309,7 @@ fn replaced(
     let mut sorted: Vec<&(String, String)> = parameters.iter().collect();
     sorted.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     for (name, value) in sorted {
-        text = text.replace(&format!("{{${name}}}"), value);
+        text = text.replace(&format!("{{${name}}}"), &with_blank(value));
         text = text.replace(&format!("${name}"), value);
     }
     match text.find('$') {

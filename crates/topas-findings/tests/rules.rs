@@ -382,7 +382,7 @@ fn a_center_adds_a_rule_in_its_own_words() {
     let found = rules.of_run(&facts(&[("npes", N(1.0)), ("wall", N(90_000.0))]));
     let ours = found.iter().find(|found| found.rule == "large-serial").unwrap();
     assert_eq!(ours.sentence[0], FindingWord::Text("One PE for ".to_owned()));
-    assert_eq!(ours.sentence[2], FindingWord::Text("; the limit is 24h.".to_owned()));
+    assert_eq!(ours.sentence[2], FindingWord::Text("; the limit is 24 h.".to_owned()));
     assert_eq!(ours.link.as_deref(), Some("https://c.example/1"));
 }
 

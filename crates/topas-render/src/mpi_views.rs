@@ -95,6 +95,8 @@ pub struct Views<'v> {
     pub calibration: Option<&'v Calibration>,
     /// Processors of the node that all ranks ran on, if they are known
     pub processors: Option<u64>,
+    /// The command that replays the event log of the launch, if there is one
+    pub replay: Option<String>,
     /// Call paths, if they are to be shown and were counted
     pub paths: Option<PathViews>,
     /// What the launch has to do with other worlds

@@ -165,7 +165,7 @@ fn write(line: &StatOptions, env: &Environment, document: &CompareDocument<'_>) 
         Format::Gnuplot => document.gnuplot(),
         Format::R => document.r(),
         Format::Bars => {
-            let Look { width, color, unicode } = Look::of(env, args.color, &stdout());
+            let Look { width, color, unicode, .. } = Look::of(env, args.color, &stdout());
             let screen = Screen { width, unicode, color };
             let charts = document.tables.iter().map(|table| document.bars(table).terminal(screen));
             charts.collect::<Vec<_>>().join("\n")

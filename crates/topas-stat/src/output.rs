@@ -61,7 +61,7 @@ pub fn write(
 
 /// What the terminal can show.
 pub fn screen(args: &OutputArgs, env: &Environment) -> Screen {
-    let Look { width, color, unicode } = Look::of(env, args.color, &stdout());
+    let Look { width, color, unicode, .. } = Look::of(env, args.color, &stdout());
     Screen { width, unicode, color }
 }
 

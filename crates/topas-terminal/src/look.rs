@@ -25,6 +25,8 @@ pub enum ColorWish {
 pub struct Look {
     /// Columns: `COLUMNS`, else those of the terminal, else 80
     pub width: usize,
+    /// Whether one of the first two told the columns: else nobody sees where a line ends
+    pub has_width: bool,
     /// Whether colour is shown; it never carries a meaning alone
     pub color: bool,
     /// Whether the locale has characters beyond ASCII, such as block characters
@@ -47,7 +49,8 @@ impl Look {
         let size = || terminal_size::terminal_size_of(stream).map(|(width, _)| width.0.into());
         let width = env.columns().filter(|&width| width > 0);
         let width = width.or_else(|| size().filter(|&width: &usize| width > 0));
-        Look { width: width.unwrap_or(DEFAULT_WIDTH), color, unicode: env.is_utf8() }
+        let has_width = width.is_some();
+        Look { width: width.unwrap_or(DEFAULT_WIDTH), has_width, color, unicode: env.is_utf8() }
     }
 }
 
@@ -78,6 +81,8 @@ mod tests {
         let auto = ColorWish::Auto;
         assert_eq!(look(&[], auto).width, 80);
         assert_eq!(look(&[("COLUMNS", "132")], auto).width, 132);
+        assert!(look(&[("COLUMNS", "132")], auto).has_width);
+        assert!(!look(&[("COLUMNS", "0")], auto).has_width);
         assert_eq!(look(&[("COLUMNS", "0")], auto).width, 80);
         assert!(!look(&[], auto).unicode);
         assert!(look(&[("LANG", "de_DE.UTF-8")], auto).unicode);

@@ -122,6 +122,7 @@ fn routines(profile: &MpiProfile) -> Markup {
         profile,
         calibration: None,
         processors: None,
+        replay: None,
         paths: None,
         worlds: Default::default(),
         order: MpiOrder::default(),

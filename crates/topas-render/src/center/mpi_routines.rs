@@ -29,6 +29,7 @@ pub(super) fn parts(shown: &Shown<'_, '_>) -> Vec<Part> {
         profile: &profile,
         calibration: shown.center.calibration,
         processors: None,
+        replay: None,
         paths: None,
         worlds: Default::default(),
         order: crate::mpi_views::MpiOrder::default(),

@@ -22,13 +22,16 @@ struct EfficiencyRow {
     name: &'static str,
     /// How deep in the tree
     depth: usize,
-    definition: &'static str,
+    definition: String,
     ratio: Option<Ratio>,
 }
 
-fn rows(of: &Efficiency) -> [EfficiencyRow; 5] {
-    let row =
-        |key, name, depth, definition, ratio| EfficiencyRow { key, name, depth, definition, ratio };
+fn rows(of: &Efficiency, replay: Option<&str>) -> [EfficiencyRow; 5] {
+    let replay = replay.unwrap_or("topas-run --mpi=log, then topas-mpi replay");
+    let row = |key, name, depth, definition: &str, ratio| {
+        let definition = definition.to_owned();
+        EfficiencyRow { key, name, depth, definition, ratio }
+    };
     [
         row(
             "parallel_efficiency",
@@ -51,20 +54,8 @@ fn rows(of: &Efficiency) -> [EfficiencyRow; 5] {
             "largest time outside MPI / time of the launch",
             Some(of.communication()),
         ),
-        row(
-            "serialisation_efficiency",
-            "serialisation",
-            2,
-            "topas-run --mpi=log, then topas-mpi replay",
-            None,
-        ),
-        row(
-            "transfer_efficiency",
-            "transfer",
-            2,
-            "topas-run --mpi=log, then topas-mpi replay",
-            None,
-        ),
+        row("serialisation_efficiency", "serialisation", 2, replay, None),
+        row("transfer_efficiency", "transfer", 2, replay, None),
     ]
 }
 
@@ -84,8 +75,8 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
     };
     let branches = if views.screen.unicode { BRANCHES } else { ASCII_BRANCHES };
     let mut cells = CellTable::new(["efficiency", "", "definition"]).words();
-    for (row, branch) in rows(&of).iter().zip(branches) {
-        cells.row([format!("{branch}{}", row.name), share(row.ratio), row.definition.to_owned()]);
+    for (row, branch) in rows(&of, views.replay.as_deref()).iter().zip(branches) {
+        cells.row([format!("{branch}{}", row.name), share(row.ratio), row.definition.clone()]);
     }
     let mean = of.outside / u128::from(of.ranks.max(1));
     ViewBody::default().table("Efficiency", cells).prose(format!(
@@ -160,7 +151,7 @@ pub(super) fn reason(why: NoEfficiency) -> String {
 /// A row for each.
 pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = CellTable::new(["efficiency", "percent", "part_seconds", "whole_seconds"]);
-    for row in efficiency(profile).iter().flat_map(rows) {
+    for row in efficiency(profile).iter().flat_map(|of| rows(of, None)) {
         let ratio = row.ratio;
         let of = |text: fn(Ratio) -> String| ratio.map(text).unwrap_or_default();
         cells.row([
@@ -178,7 +169,7 @@ pub(super) fn value(views: &Views<'_>) -> Value {
     match efficiency(views.profile) {
         Ok(of) => {
             let mut object = json!({ "ranks": of.ranks, "processors": views.processors });
-            for row in rows(&of) {
+            for row in rows(&of, None) {
                 object[row.key] = rounded(row.ratio.and_then(Ratio::value));
             }
             object
@@ -190,7 +181,7 @@ pub(super) fn value(views: &Views<'_>) -> Value {
 /// The efficiencies as bars.
 pub(super) fn chart(views: &Views<'_>) -> Bars {
     let known = efficiency(views.profile);
-    let rows = known.as_ref().map(rows);
+    let rows = known.as_ref().map(|of| rows(of, None));
     let told = || rows.iter().flatten().filter(|row| row.depth < 2);
     let mut bars = Bars::new(
         BarPlaces::Categories(told().map(|row| row.name.to_owned()).collect()),

@@ -43,6 +43,7 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
         profile: &profile,
         calibration: mail.calibration,
         processors: None,
+        replay: None,
         paths: None,
         worlds: Default::default(),
         order: crate::mpi_views::MpiOrder::default(),

@@ -9,7 +9,7 @@ use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
     Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, is_spool, own_uid,
-    read_profiles, read_spool, read_spool_files,
+    TraceLog, read_profiles, read_spool, read_spool_files, trace_files,
 };
 use topas_terminal::Progress;
 
@@ -56,6 +56,50 @@ impl<'a> MpiInput<'a> {
             return self.files(&Inputs { sources, ..Inputs::default() });
         }
         self.ranks()
+    }
+
+    /// The command that replays the event log of a launch beside the files that were named; None if none is there.
+    pub fn replay(&self, profile: &MpiProfile) -> Option<String> {
+        /// Logs that are named one by one
+        const NAMED: usize = 3;
+        let directory = |path: &PathBuf| match path.parent() {
+            _ if path.is_dir() => path.clone(),
+            Some(parent) => parent.to_path_buf(),
+            None => PathBuf::new(),
+        };
+        let mut directories: Vec<PathBuf> = self.args.inputs.iter().map(directory).collect();
+        if directories.is_empty() {
+            directories.push(PathBuf::new());
+        }
+        directories.dedup();
+        let id = String::from_utf8_lossy(&profile.facts.id);
+        let (mut found, mut has_others) = (Vec::new(), false);
+        for directory in &directories {
+            let here = Path::new(".");
+            let listed = if directory.as_os_str().is_empty() { here } else { directory };
+            for path in trace_files(listed).unwrap_or_default() {
+                let Ok(log) = TraceLog::open(&path) else { continue };
+                let is_own = |id_of: &str| *id_of == *id;
+                let mut ids = log.processes.iter().map(|process| process.facts.value("id"));
+                if ids.clone().any(is_own) {
+                    has_others |= !ids.all(is_own);
+                    found.push(directory.join(path.file_name()?));
+                }
+            }
+        }
+        let word = |path: &PathBuf| {
+            let text = path.display().to_string();
+            let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@".contains(c);
+            if text.chars().all(is_plain) { text } else { format!("\"{text}\"") }
+        };
+        let (named, more) = found.split_at(NAMED.min(found.len()));
+        let mut command = String::from("topas-mpi replay");
+        if has_others {
+            command += &format!(" --launch {id}");
+        }
+        named.iter().for_each(|path| command += &format!(" {}", word(path)));
+        command += if more.is_empty() { "" } else { " ..." };
+        (!found.is_empty()).then_some(command)
     }
 
     /// The profiles in the files that were named: lines, or mapped files of ranks.

@@ -8,6 +8,7 @@ use topas_config::Environment;
 use topas_mpi_data::{
     LaunchPaths, MpiProfile, MpiRecordFacts, WorldLink, processors_of, world_links,
 };
+use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
     MpiOrder, PathViews, View, Views, WaitKind, WorldViews, compare_csv, compare_json,
     compare_text, launches, launches_csv, link_started_by, started_by, where_waited,
@@ -44,15 +45,17 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
     let has_costs = args.mpi.calibration.is_some() || is_of_all || asked.contains(&View::Routines);
     let calibration = if has_costs { input.calibration()? } else { None };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
+    let asks_for_replay = is_of_all || asked.contains(&View::Efficiency);
     let links = world_links(profiles);
     let views = Views {
         profile,
         calibration: calibration.as_ref(),
         processors: Views::host(profile).and_then(processors_of),
+        replay: asks_for_replay.then(|| input.replay(profile)).flatten(),
         order: order(args),
         paths: if is_of_all || needs_paths(&asked, profile) { paths(args, profile) } else { None },
         worlds: WorldViews::of(picked, &links, |of| paths(args, of)),
-        screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
+        screen: screen(look),
     };
     let mut done = Printed::Done;
     if args.svg.is_some() || args.png.is_some() {
@@ -80,6 +83,12 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
     Ok(both(done, TOOL.print(text.as_bytes())))
 }
 
+/// What the views may take: where no terminal limits them, as much as text has.
+fn screen(look: Look) -> Screen {
+    let width = if look.has_width { look.width } else { PROSE_WIDTH };
+    Screen { width, unicode: look.unicode, color: look.color }
+}
+
 /// The order of rows, and how many are shown.
 fn order(args: &Args) -> MpiOrder {
     let sort = args.sort.and_then(|sort| sort.mpi);
@@ -97,11 +106,12 @@ fn compare(
     let (before, after) =
         (input.named_launch(profiles, before)?, input.named_launch(profiles, after)?);
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
-    let screen = Screen { width: look.width, unicode: look.unicode, color: look.color };
+    let screen = screen(look);
     let views = |profile| Views {
         profile,
         calibration: None,
         processors: None,
+        replay: None,
         paths: paths(args, profile),
         worlds: WorldViews::default(),
         order: order(args),
