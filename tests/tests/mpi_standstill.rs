@@ -202,6 +202,32 @@ fn a_rank_for_which_all_others_wait_is_named() {
 }
 
 #[test]
+fn ranks_that_have_not_posted_a_window_are_named() {
+    for mpi in Mpi::installed("ranks_that_have_not_posted_a_window_are_named") {
+        let name = mpi.name();
+        let place = line("deadlock.c", "start");
+        let started = Started::new(mpi, "faults/deadlock.c", "window");
+        let top = started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        for text in [&top, &first] {
+            let start = format!(
+                "rank 0 in MPI_Win_start, for which rank 2 has not posted, at window ({place}) for "
+            );
+            assert!(text.contains(&start), "under {name}: {text}");
+            let waits = "They wait for rank 2, which is outside of MPI";
+            assert!(text.contains(waits), "under {name}: {text}");
+        }
+        drop(started);
+        let started = Started::new(mpi, "faults/deadlock.c", "windows");
+        started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        let start = "rank 0 in MPI_Win_start, for which ranks 1-2 have not posted, at window (";
+        assert!(first.contains(start), "under {name}: {first}");
+        assert!(!first.contains("They wait for rank"), "under {name}: {first}");
+    }
+}
+
+#[test]
 fn the_rank_that_was_killed_is_named_first() {
     for mpi in Mpi::installed("the_rank_that_was_killed_is_named_first") {
         let name = mpi.name();

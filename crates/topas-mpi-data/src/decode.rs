@@ -3,7 +3,7 @@
 
 use std::mem::{offset_of, size_of};
 
-use topas_mpi_profile::layout::now::NowLine;
+use topas_mpi_profile::layout::now::{NamedRank, NamedRanks, NowLine};
 use topas_mpi_profile::layout::{
     Beside, Block, Bridge, Bridged, Bridges, CallPath, Communicator, Header, Moment, Outsider,
     Partner, Partners, PathFunction, PathModule, PathTable, Peer, Row, Traffic, WaitPeer, WaitRow,
@@ -65,7 +65,9 @@ structures! {
     Row { calls ticks longest count sends sent receives received }
     Beside { sent received flags }
     Waiting { calls ticks }
-    NowLine { inside peer comm since path reserved }
+    NowLine { inside peer comm since path group }
+    NamedRank { rank reserved key number }
+    NamedRanks { count are_all ranks }
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
     PathModule { base print build_id_length build_id name }

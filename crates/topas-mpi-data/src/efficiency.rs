@@ -212,6 +212,7 @@ mod tests {
             routines: Default::default(),
             lost_lines: 0,
             inside: Vec::new(),
+            unposted: Vec::new(),
         }
     }
 

@@ -174,6 +174,7 @@ impl LaunchRecords {
             routines: routines.clone(),
             lost_lines: lost,
             inside,
+            unposted: Vec::new(),
         })
     }
 }

@@ -21,6 +21,7 @@ mod now;
 mod outside;
 mod partners;
 mod paths;
+mod posts;
 mod process;
 mod profile;
 mod profile_sum;

@@ -135,6 +135,7 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
         found.rank.inside.iter().map(|inside| (found.spool.header.rank, *inside))
     });
     let inside = inside.collect();
+    let unposted = super::posts::unposted(&launch);
     MpiProfile {
         facts,
         origin: if live { Origin::Live } else { Origin::Left },
@@ -144,5 +145,6 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
         routines: Routines::default(),
         lost_lines: 0,
         inside,
+        unposted,
     }
 }

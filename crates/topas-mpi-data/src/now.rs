@@ -2,7 +2,7 @@
 //! what was counted.
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_mpi_profile::layout::now::{NowLine, names_rank, peer_place};
+use topas_mpi_profile::layout::now::{NowLine, names_group, names_rank, peer_place};
 use topas_mpi_table::ParameterKind;
 
 use super::rank::{now, tick_length};
@@ -43,6 +43,11 @@ pub enum PeerSide {
 }
 
 impl RoutineNumber {
+    /// Whether calls of the routine wait for ranks that they name by a group.
+    pub fn names_group(self) -> bool {
+        names_group(self.0.into())
+    }
+
     /// What the rank is that calls of the routine name; None if they name none.
     pub fn peer_side(self) -> Option<PeerSide> {
         let function = self.function()?;

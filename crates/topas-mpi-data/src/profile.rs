@@ -196,9 +196,18 @@ pub struct MpiProfile {
     /// Of ranks in mapped files: the calls that threads are in, or were in when they ended, by
     /// rank
     pub inside: Vec<(u32, Inside)>,
+    /// Of ranks in mapped files that wait in `MPI_Win_start`: which ranks have not posted their windows for a rank, as far
+    /// as that is known
+    pub unposted: Vec<(u32, Vec<u32>)>,
 }
 
 impl MpiProfile {
+    /// Which ranks have not posted their windows for a rank that waits for that.
+    pub fn unposted(&self, rank: u32) -> &[u32] {
+        let found = self.unposted.iter().find(|(of, _)| *of == rank);
+        found.map_or(&[], |(_, ranks)| ranks)
+    }
+
     /// Whether it is of a run of the log whose launch has the same id: of its user, its number of
     /// PEs and its time. An id can come again.
     pub fn is_of(&self, run: &RunRecord) -> bool {
@@ -259,6 +268,7 @@ impl MpiProfile {
             routines: self.routines.clone(),
             lost_lines: self.lost_lines,
             inside: Vec::new(),
+            unposted: Vec::new(),
         })
     }
 }

@@ -99,6 +99,7 @@ impl ProfileSum {
             routines: self.routines.clone().unwrap_or_default(),
             lost_lines: 0,
             inside: Vec::new(),
+            unposted: Vec::new(),
         }
     }
 }

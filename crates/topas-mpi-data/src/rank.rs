@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use topas_mpi_profile::layout::now::NowLine;
+use topas_mpi_profile::layout::now::{NamedRank, NamedRanks, NowLine, names_group};
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Outsider,
     Partners, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
@@ -61,6 +61,8 @@ pub struct SpoolRank {
     pub(super) blamed: Vec<(u32, WaitPeer)>,
     /// Whom of other worlds
     pub(super) outsiders: Vec<Outsider>,
+    /// The posts for which its call waits, if it is one that accesses windows
+    pub(super) posts: Vec<NamedRank>,
     /// Call paths as its threads have them
     pub(super) paths: Vec<ThreadPaths>,
     /// Whom they waited for
@@ -120,6 +122,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     let until = now.unwrap_or(0).max(last);
     let mut last_path = None;
     let mut unended: Vec<Inside> = Vec::new();
+    let mut posts: Vec<NamedRank> = Vec::new();
     spool.blocks(|mut block| {
         let function =
             (block.now.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
@@ -144,6 +147,10 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
                 time: ticks.map(|ticks| tick.nanoseconds(ticks)),
             };
             threads.inside.push(inside);
+            if running && names_group(function) && block.now.group != 0 {
+                let named: NamedRanks = spool.decode(u64::from(block.now.group) * 8)?;
+                posts.extend(named.ranks.iter().take(named.count as usize));
+            }
             unended.extend((!running).then_some(inside));
         }
         if let Some(mut of) = of {
@@ -228,6 +235,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         sizes,
         communicators,
         peers,
+        posts,
         blamed,
         outsiders,
         paths,

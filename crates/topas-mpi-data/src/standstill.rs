@@ -107,6 +107,11 @@ impl Waits {
                 None if call.peer.is_none() && call.routine.is_of_all_ranks() => {
                     missing(profile, calls, call)
                 }
+                // More than one may be those for which it waits.
+                None if call.routine.names_group() => match profile.unposted(*rank) {
+                    [one] => Some(*one).filter(|one| one != rank),
+                    _ => None,
+                },
                 None => None,
             };
             Some((*rank, peer?))
@@ -207,7 +212,8 @@ impl LostRanks {
         let earliest: Vec<&(&MpiRank, LastSign)> =
             lost.iter().filter(|(_, last)| next.is_none() || last.died == Some(least)).collect();
         let by_order = first_by_order(&earliest);
-        let all_are_known = profile.facts.npes.is_some_and(|npes| npes as usize == profile.ranks.len());
+        let all_are_known =
+            profile.facts.npes.is_some_and(|npes| npes as usize == profile.ranks.len());
         let is_of_all = all_are_known && first_by_order(&lost.iter().collect::<Vec<_>>()).is_some();
         let first = match by_order {
             Some(first) if next.is_some() || is_of_all => vec![first],
@@ -217,8 +223,7 @@ impl LostRanks {
             _ => Vec::new(),
         };
         let others = ranks(&|(rank, _)| !first.contains(&rank.rank));
-        let is_cause =
-            !first.is_empty() && (is_apart || first.iter().all(|rank| is_named(*rank)));
+        let is_cause = !first.is_empty() && (is_apart || first.iter().all(|rank| is_named(*rank)));
         let is_certain = is_cause || is_of_all;
         Some(LostRanks { first, is_certain, is_cause, others })
     }
@@ -239,9 +244,8 @@ impl LostRanks {
 /// Which of these ranks ended first, as the kernel noted it: it does so for the ranks of one node.
 fn first_by_order(ranks: &[&(&MpiRank, LastSign)]) -> Option<u32> {
     let (first, _) = ranks.first()?;
-    let after = |(rank, last): &&(&MpiRank, LastSign)| {
-        last.ended_after.filter(|_| rank.host == first.host)
-    };
+    let after =
+        |(rank, last): &&(&MpiRank, LastSign)| last.ended_after.filter(|_| rank.host == first.host);
     let order: Option<Vec<u32>> = ranks.iter().map(after).collect();
     let order = order?;
     let most = order.iter().max()?;

@@ -217,7 +217,8 @@ pub fn step_semaphores(id: u32, steps: &[SemaphoreStep]) -> bool {
 pub fn semaphore(id: u32, place: usize) -> Option<u32> {
     const GETVAL: usize = 12;
     // SAFETY: asks for a number.
-    u32::try_from(unsafe { raw_syscall(number::SEMCTL, [id as usize, place, GETVAL, 0, 0, 0]) }).ok()
+    u32::try_from(unsafe { raw_syscall(number::SEMCTL, [id as usize, place, GETVAL, 0, 0, 0]) })
+        .ok()
 }
 
 /// Removes a set of semaphores.

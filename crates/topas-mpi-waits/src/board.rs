@@ -114,6 +114,11 @@ impl Ring {
         }
     }
 
+    /// What a ring begins with, for those who read it in a file: how many stamps there were, and a word whose lower half is 0 as
+    /// long as their numbers mean something.
+    pub const HEAD: [usize; 2] =
+        [core::mem::offset_of!(Ring, published), core::mem::offset_of!(Ring, void)];
+
     /// How many stamps there were.
     pub fn published(&self) -> u64 {
         self.published.load(Acquire)
@@ -187,12 +192,21 @@ impl Keys {
         }
     }
 
+    /// Where its places begin, in bytes; each has the key and then where its ring is, in 8 bytes each.
+    pub const PLACES_AT: usize = core::mem::offset_of!(Keys, places);
+
+    /// The places at which a key may be, in their order. Behind a free one it is not.
+    #[inline(always)]
+    pub fn places_of(key: u64) -> impl Iterator<Item = usize> {
+        let first = (key >> 40) as usize;
+        (0..PLACES).map(move |step| (first + step) % PLACES)
+    }
+
     /// Where the ring of a key is; None if there is none. Called by anybody.
     #[inline(always)]
     pub fn find(&self, key: u64) -> Option<u64> {
-        let first = (key >> 40) as usize;
-        for step in 0..PLACES {
-            let place = self.places.get((first + step) % PLACES)?;
+        for place in Keys::places_of(key) {
+            let place = self.places.get(place)?;
             match place.key.load(Acquire) {
                 found if found == key => return Some(place.ring.load(Relaxed)),
                 0 => return None,

@@ -420,6 +420,7 @@ pub mod tests {
             routines,
             lost_lines: 0,
             inside,
+            unposted: Vec::new(),
         };
         let history = RankHistory { shares: vec![0.0, 0.5, 1.0, 0.4], ..RankHistory::default() };
         let places = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);
@@ -432,7 +433,8 @@ pub mod tests {
         let mut board = board();
         assert!(!board.title().contains("world"), "{}", board.title());
         let parent = Some((7, 3));
-        board.profile.facts.spawned = Some(topas_mpi_data::SpawnedWorld { began: 1, parent, launcher: 0 });
+        board.profile.facts.spawned =
+            Some(topas_mpi_data::SpawnedWorld { began: 1, parent, launcher: 0 });
         let title = board.title();
         assert!(title.contains("ranks here, started by rank 3 of another world  "), "{title}");
     }

@@ -38,6 +38,8 @@ pub struct RankLine {
     now: Vec<NowLine>,
     /// For how long no thread has begun a call
     quiet: Option<u64>,
+    /// Ranks that have not posted their windows for it
+    unposted: Vec<u32>,
 }
 
 /// A routine: its name, calls, time, bytes sent and received, and times of waiting for late senders,
@@ -76,6 +78,7 @@ impl ReaderLine {
             "routines": line.routines.iter().map(routine).collect::<Vec<_>>(),
             "now": line.now.iter().map(now).collect::<Vec<_>>(),
             "quiet": line.quiet,
+            "unposted": line.unposted,
         })
         .to_string()
     }
@@ -106,6 +109,11 @@ impl ReaderLine {
             routines: list("routines")?.iter().map(read_routine).collect::<Option<_>>()?,
             now: list("now")?.iter().map(read_now).collect::<Option<_>>()?,
             quiet: number("quiet"),
+            // Older readers do not tell it.
+            unposted: list("unposted").map_or(Vec::new(), |ranks| {
+                let ranks = ranks.iter().filter_map(Value::as_u64);
+                ranks.filter_map(|rank| u32::try_from(rank).ok()).collect()
+            }),
         })))
     }
 }
@@ -180,6 +188,7 @@ pub fn lines_of(profile: &MpiProfile, places: &CallPlaces) -> impl Iterator<Item
             routines: sums.routines.iter().map(routine).collect(),
             now: now.collect(),
             quiet: rank.last.and_then(|last| last.quiet),
+            unposted: profile.unposted(rank.rank).to_vec(),
         }))
     })
 }
@@ -232,6 +241,7 @@ fn empty(line: &RankLine) -> MpiProfile {
         routines: Routines::default(),
         lost_lines: 0,
         inside: Vec::new(),
+        unposted: Vec::new(),
     }
 }
 
@@ -277,6 +287,9 @@ fn add(profile: &mut MpiProfile, line: &RankLine) {
         let peer = peer.map(|(rank, of_world)| NowPeer { rank, of_world });
         profile.inside.push((line.rank, Inside { routine, peer, path: *path, time: *time }));
     }
+    if !line.unposted.is_empty() {
+        profile.unposted.push((line.rank, line.unposted.clone()));
+    }
     profile.total.add(&sums);
     profile.ranks.push(MpiRank {
         last: line.quiet.map(|quiet| LastSign { quiet: Some(quiet), ..LastSign::default() }),
@@ -297,7 +310,8 @@ mod tests {
 
     #[test]
     fn what_a_reader_prints_comes_back() {
-        let profile = board().profile;
+        let mut profile = board().profile;
+        profile.unposted = vec![(1, vec![0, 5])];
         let here = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);
         let lines: Vec<String> = lines_of(&profile, &here).map(|line| line.text()).collect();
         assert_eq!(lines.len(), 2);
@@ -311,6 +325,7 @@ mod tests {
         let [launch] = back.as_slice() else { panic!("{} launches", back.len()) };
         assert_eq!((launch.ranks.len(), launch.total.ranks), (2, 2));
         assert_eq!(launch.inside, profile.inside);
+        assert_eq!(launch.unposted, profile.unposted);
         let told: Vec<RankLine> = lines.iter().map(read).collect();
         assert_eq!(places(launch, &told), here);
         let quiet = |rank: &MpiRank| rank.last.and_then(|last| last.quiet);

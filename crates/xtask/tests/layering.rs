@@ -37,7 +37,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     (
         "topas-mpi-data",
-        &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-trace"],
+        &[
+            "topas-data",
+            "topas-format",
+            "topas-mpi-profile",
+            "topas-mpi-table",
+            "topas-mpi-waits",
+            "topas-trace",
+        ],
     ),
     ("topas-store", &["topas-data", "topas-format"]),
     ("topas-symbols", &["topas-callpath", "topas-config", "topas-mpi-data"]),

@@ -1,6 +1,6 @@
 // Ranks that wait for ever, in the way that the argument names: "circle", each sends a long message to the
-// next; "collective", one waits for a message that nobody sends, the others for it; "computing", one computes for
-// ever, the others wait for it.
+// next; "collective", one waits for a message that nobody sends, the others for it; "window", one accesses the windows of all
+// others, of which the last posts none; "windows", of which none posts one; "computing", one computes for ever, the others wait for it.
 
 #include <mpi.h>
 #include <string.h>
@@ -23,6 +23,32 @@ __attribute__((noinline)) static void collective(int rank)
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); // sum
 }
 
+__attribute__((noinline)) static void window(int rank, int ranks, int posting)
+{
+    int members[64], zero = 0, count = 0;
+    double *memory;
+    MPI_Win window;
+    MPI_Group all, others, origin;
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &zero, &origin);
+    for (int other = 1; other < ranks; other++)
+        members[count++] = other;
+    MPI_Group_incl(all, count, members, &others);
+    // The second access is to what was posted once, and not again.
+    for (int round = 0; round < 2; round++) {
+        if (rank == 0) {
+            MPI_Win_start(others, 0, window); // start
+            MPI_Win_complete(window);
+        } else {
+            while (round == 1 && rank >= posting)
+                usleep(10000);
+            MPI_Win_post(origin, 0, window);
+            MPI_Win_wait(window);
+        }
+    }
+}
+
 __attribute__((noinline)) static void computing(int rank)
 {
     while (rank == 1)
@@ -41,6 +67,10 @@ int main(int argc, char **argv)
         circle(rank, ranks);
     else if (strcmp(argv[1], "collective") == 0)
         collective(rank);
+    else if (strcmp(argv[1], "window") == 0)
+        window(rank, ranks, ranks - 1);
+    else if (strcmp(argv[1], "windows") == 0)
+        window(rank, ranks, 1);
     else
         computing(rank);
     MPI_Finalize();

@@ -68,6 +68,7 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
         routines,
         lost_lines: 0,
         inside,
+        unposted: Vec::new(),
     }
 }
 
@@ -114,6 +115,23 @@ fn all_wait_for_the_rank_that_is_not_in_their_collective() {
 }
 
 #[test]
+fn who_has_not_posted_a_window_is_waited_for() {
+    let told = || [at("Win_start", None, 7), outside(8), outside(8)];
+    let waited_for = |unposted: &[u32]| {
+        let mut launch = profile(&told(), 9);
+        launch.unposted = vec![(0, unposted.to_vec())];
+        Standstill::of(&launch).expect("stands still").waited_for
+    };
+    assert_eq!(waited_for(&[2]), Some(2));
+    assert_eq!([waited_for(&[1, 2]), waited_for(&[])], [None; 2]);
+    // Two accesses that wait for each other.
+    let told = [at("Win_start", None, 7), at("Win_start", None, 8)];
+    let mut launch = profile(&told, 9);
+    launch.unposted = vec![(0, vec![1]), (1, vec![0])];
+    assert_eq!(Standstill::of(&launch).expect("stands still").cycle, [0, 1]);
+}
+
+#[test]
 fn roots_do_not_wait_for_themselves() {
     let told = [at("Bcast", Some(0), 5), at("Bcast", Some(0), 5)];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
@@ -143,7 +161,8 @@ fn the_rank_that_ended_before_the_others_was_lost_first() {
     };
     let three = || profile(&[died(12, None), died(12, None), died(12, None)], 20);
     let found = |launch: &MpiProfile| {
-        let LostRanks { first, is_certain, is_cause, others } = LostRanks::of(launch).expect("lost");
+        let LostRanks { first, is_certain, is_cause, others } =
+            LostRanks::of(launch).expect("lost");
         (first, is_certain, is_cause, others)
     };
     let known = ordered(three(), &[Some(1), Some(2), Some(0)]);

@@ -398,7 +398,7 @@ pub fn first_rank(library: &Library, of: u64, comm: u64) -> Option<u32> {
 pub fn each_of_group(
     library: &Library,
     group: u64,
-    mut each: impl FnMut(Option<u32>),
+    each: &mut dyn FnMut(Option<u32>),
 ) -> Option<()> {
     /// Ranks that are asked for at once.
     const TOGETHER: usize = 64;

@@ -15,6 +15,7 @@ mod epochs;
 mod far;
 pub mod logged;
 mod made;
+mod named;
 mod neighbors;
 mod numbers;
 mod partitions;
@@ -199,6 +200,9 @@ pub fn come(frame: &mut Frame, now: u64) {
         return;
     };
     let handle = handle(library, &frame.args, role.members);
+    if role.act == Act::AccessStarted {
+        return named::access_comes(library, &frame.args, role, handle);
+    }
     let number = with(|engine, numbers, boards| {
         let comm = numbers.of(library, handle);
         if role.gathers.is_none() {

@@ -22,11 +22,41 @@ pub struct NowLine {
     pub since: u64,
     /// Number of the call path; 0 if none is known
     pub path: u32,
-    /// Nothing yet
-    pub reserved: u32,
+    /// Where the [`NamedRanks`] of the thread stand, in units of 8 bytes from the beginning of the file; 0 if it has none. They
+    /// mean something only while a function that names ranks by a group is called: see [`names_group`]
+    pub group: u32,
 }
 
-const _: () = assert!(size_of::<NowLine>() == 32);
+/// Ranks that are told one by one of those that a call names by a group.
+pub const NAMED_RANKS: usize = 42;
+
+/// A rank whose window a call is to access.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct NamedRank {
+    /// Its rank in the world
+    pub rank: u32,
+    /// Room
+    pub reserved: u32,
+    /// The key on its board under which it tells that it has posted its window; 0 if it has none
+    pub key: u64,
+    /// The number of the post for which the call waits
+    pub number: u64,
+}
+
+/// The ranks that a call names by a group, as far as they are of the world and waits are told.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct NamedRanks {
+    /// Entries of [`NamedRanks::ranks`]; written last
+    pub count: u32,
+    /// 1 if these are all members of the group
+    pub are_all: u32,
+    /// The ranks
+    pub ranks: [NamedRank; NAMED_RANKS],
+}
+
+const _: () = assert!(size_of::<NowLine>() == 32 && size_of::<NamedRank>() == 24);
 
 /// The argument of a function that [`NowLine::peer`] shows, by its position: of those that send
 /// and receive the rank they receive from. None of functions that name no rank, and of those that
@@ -51,6 +81,13 @@ pub const fn peer_place(function: &topas_mpi_table::Function) -> Option<usize> {
         Some(_) => found,
         None => root,
     }
+}
+
+/// Whether calls of a function, by its number, wait for ranks that they name by a group.
+pub fn names_group(number: usize) -> bool {
+    topas_mpi_table::functions()
+        .nth(number)
+        .is_some_and(|function| function.name == "MPI_Win_start")
 }
 
 /// Whether calls of a function, by its number, name a rank or a root.

@@ -50,6 +50,20 @@ impl Engine {
         }
     }
 
+    /// The post for which an access to the window of another rank waits that is about to begin: its key and its number. None
+    /// if it has none.
+    pub fn post_awaited(
+        &mut self,
+        around: &mut impl Surroundings,
+        window: u64,
+        target: u32,
+    ) -> Option<(u64, u64)> {
+        let own = around.rank();
+        let completions = of_epochs(window, own, target, EpochSign::Completion);
+        let number = self.own_number(around, completions, 0).ok().filter(|_| window != 0)?;
+        Some((of_epochs(window, target, own, EpochSign::Post), number))
+    }
+
     /// All windows that a call begins to access were told.
     pub fn access_began(&mut self, around: &mut impl Surroundings, window: u64, call: Call) {
         self.waited_in_epoch(around, window, EpochEnd::Access, call, 0);

@@ -65,7 +65,12 @@ fn placed(
     places: &CallPlaces,
     (rank, routine, peer, path): (u32, RoutineNumber, Option<NowPeer>, Option<u32>),
 ) -> String {
-    let call = call_words(profile, routine, peer);
+    let mut call = call_words(profile, routine, peer);
+    let unposted = if routine.names_group() { profile.unposted(rank) } else { &[] };
+    if !unposted.is_empty() {
+        let have = if unposted.len() == 1 { "has" } else { "have" };
+        call += &format!(", for which {} {have} not posted,", rank_words(unposted));
+    }
     match path.and_then(|path| places.get(&(rank, path))) {
         Some(place) => format!("{call} at {place}"),
         None => call,
@@ -323,6 +328,7 @@ pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
             "routine": format!("MPI_{}", clean(profile.routines.name(inside.routine).as_bytes())),
             "peer": inside.peer.map(|peer| peer.rank),
             "peer_of_world": inside.peer.map(|peer| peer.of_world),
+            "unposted": if inside.routine.names_group() { profile.unposted(*rank) } else { &[] },
             "seconds": inside.time.map(|time| time as f64 / 1e9),
             "place": inside.path.and_then(|path| places.get(&(*rank, path))),
         })

@@ -8,8 +8,8 @@ use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, is_spool, own_uid,
-    TraceLog, read_profiles, read_spool, read_spool_files, trace_files,
+    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, TraceLog, is_spool, own_uid,
+    read_profiles, read_spool, read_spool_files, trace_files,
 };
 use topas_terminal::Progress;
 

@@ -3,7 +3,7 @@
 use topas_mpi_waits::epochs::EpochEnd;
 use topas_trace::{SupplementWriter, most_of_epoch};
 
-use super::{Act, Returned, handle, with};
+use super::{Act, Returned, handle, named, with};
 use crate::flow::amount::word;
 use crate::flow::object;
 use crate::mode;
@@ -45,13 +45,21 @@ impl Returned<'_> {
             number
         });
         let group = word(self.args, self.role.group) as u64 & library.handle_mask;
-        let told = object::each_of_group(library, group, |rank| {
+        let mut each = |rank| {
             with(|engine, _, boards| match rank {
                 None => engine.epoch_is_elsewhere(number, end),
                 Some(rank) if is_post => engine.posted(boards, number, rank, call.began),
                 Some(rank) => engine.accessed(boards, number, rank),
             });
-        });
+        };
+        // Before the call that accesses them the ranks were asked for.
+        let told = match (!is_post).then(named::all).flatten() {
+            Some(ranks) => {
+                ranks.for_each(|rank| each(Some(rank)));
+                Some(())
+            }
+            None => object::each_of_group(library, group, &mut each),
+        };
         with(|engine, _, boards| {
             if told.is_none() {
                 engine.epoch_is_elsewhere(number, end);

@@ -137,7 +137,7 @@ impl Role {
 
     /// Whether something is told before the call: that the rank comes to it.
     pub const fn comes(&self) -> bool {
-        self.gathers.is_some() || matches!(self.act, Act::AccessCompleted)
+        self.gathers.is_some() || matches!(self.act, Act::AccessCompleted | Act::AccessStarted)
     }
 }
 
