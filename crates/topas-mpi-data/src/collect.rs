@@ -288,6 +288,7 @@ impl LeftLaunch {
             end,
             rank: (of == Of::Rank).then_some((header.rank, header.pid)),
             spawned: SpawnedWorld::of(header),
+            launcher: header.worlds.launcher,
             counters: &header.counters,
         };
         let mut all = Vec::new();

@@ -1,7 +1,7 @@
 //! What the mapped file of a rank says of its launch.
 
 use topas_format::civil::Civil;
-use topas_mpi_profile::layout::{Header, RankState, flag};
+use topas_mpi_profile::layout::{Header, RankState, Worlds, flag};
 use topas_mpi_profile::lines::{LANGUAGE_WORDS, MISSED_WORDS, SpawnedWorld};
 
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
@@ -36,6 +36,10 @@ pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> MpiRecordFacts 
         missed: missed(header, header.flags),
         switches: switches(&header.switches),
         spawned: SpawnedWorld::of(header),
+        launcher: match header.worlds {
+            Worlds { count: 0, spawned: 0, .. } => 0,
+            Worlds { launcher, .. } => launcher,
+        },
     }
 }
 

@@ -143,6 +143,9 @@ impl LaunchRecords {
         for part in &parts {
             facts.join(&part.facts);
         }
+        // Of a run whose first rank has started none.
+        let launcher = ranks.iter().map(|record| record.facts.launcher).max();
+        facts.launcher = facts.launcher.max(launcher.unwrap_or(0));
         let subtotals = subtotals.into_iter().map(|record| Subtotal {
             at: record.subtotal,
             rank: if record.of == Of::Rank { record.rank } else { None },
@@ -202,6 +205,7 @@ impl MpiRecordFacts {
             }
         }
         self.spawned = self.spawned.or(other.spawned);
+        self.launcher = self.launcher.max(other.launcher);
         self.profiling_interface |= other.profiling_interface;
         self.level = self.level.max(other.level);
         if other.epoch > self.epoch {

@@ -103,6 +103,9 @@ pub struct MpiRecordFacts {
     pub switches: Vec<(Box<str>, Option<Box<str>>)>,
     /// What started its world, if ranks of another world did
     pub spawned: Option<SpawnedWorld>,
+    /// The launcher of a world that was started by another one, or has started others: a name as in
+    /// [`SpawnedWorld::launcher`]; 0 if it is not known
+    pub launcher: u64,
 }
 
 impl MpiRecordFacts {
@@ -129,6 +132,7 @@ impl MpiRecordFacts {
             missed: Vec::new(),
             switches: Vec::new(),
             spawned: None,
+            launcher: 0,
         }
     }
 }

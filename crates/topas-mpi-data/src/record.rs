@@ -169,7 +169,7 @@ fn is_believable(token: &Token<'_>) -> bool {
                 && told.slack.iter().all(|classes| fits(classes))
         }
         Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
-        Token::Spawned(_) | Token::Started(_) => true,
+        Token::Spawned(_) | Token::Launcher(_) | Token::Started(_) => true,
         Token::OpenCall(_) | Token::LastSign(_) => true,
         Token::Waits { waits, .. } => {
             waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
@@ -240,7 +240,10 @@ impl MpiRecord {
         let MpiRecord { facts, sums, .. } = self;
         match token {
             Token::Fact(key, value) => self.fact(key, value),
-            Token::Spawned(world) => facts.spawned = Some(world),
+            Token::Spawned(world) => {
+                (facts.spawned, facts.launcher) = (Some(world), world.launcher);
+            }
+            Token::Launcher(name) => facts.launcher = name,
             Token::Started(told) => self.started.push(StartedWorld::of_token(&told, routines)),
             Token::Routine(told) => {
                 let name = String::from_utf8_lossy(told.name);

@@ -5,7 +5,7 @@ use topas_mpi_profile::lines::text as text_of;
 use topas_mpi_profile::parse::StartedWorldToken;
 use topas_mpi_profile::sums::TickLength;
 
-use super::profile::MpiProfile;
+use super::profile::{MpiProfile, MpiRecordFacts};
 use super::routine::{RoutineNumber, Routines};
 
 /// How far the clocks of two nodes may be apart, in ns.
@@ -95,6 +95,17 @@ impl<'p> WorldLink<'p> {
             [one] => Some(one),
             _ => None,
         }
+    }
+}
+
+impl MpiRecordFacts {
+    /// Whether two worlds, one of which at least was started by a rank of another one, come from one launch: their launcher
+    /// has the same name.
+    pub fn is_of_launch_of(&self, other: &MpiRecordFacts) -> bool {
+        self.launcher != 0
+            && self.launcher == other.launcher
+            && (self.uid, &self.job) == (other.uid, &other.job)
+            && self.spawned.or(other.spawned).is_some()
     }
 }
 

@@ -79,6 +79,7 @@ impl ProfileRecord<'_> {
             end: if self.subtotal == 0 { End::Finalize } else { End::Running },
             rank: (self.of == Of::Rank).then_some((header.rank, header.pid)),
             spawned: SpawnedWorld::of(header),
+            launcher: header.worlds.launcher,
             counters: &header.counters,
         }
     }

@@ -38,6 +38,7 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     // With the node and the time it leads to the entries of a process accounting.
     ("pid", LeftOut),
     ("spawned", Kept),
+    ("launcher", Kept),
     ("ranks", Kept),
     ("wall", Kept),
     ("wallmax", Kept),

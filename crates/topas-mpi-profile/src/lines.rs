@@ -140,6 +140,8 @@ pub struct Facts<'a> {
     pub rank: Option<(u32, u32)>,
     /// What started the world, if other ranks did
     pub spawned: Option<SpawnedWorld>,
+    /// [`crate::layout::Worlds::launcher`]
+    pub launcher: u64,
     /// Names of hardware counters, each ended by a NUL or its room
     pub counters: &'a [[u8; 32]; COUNTERS],
 }
@@ -336,6 +338,8 @@ impl Lines<'_> {
         }
         if let Some(world) = &facts.spawned {
             self.spawned(world);
+        } else if facts.launcher != 0 && sums.starts_worlds() {
+            self.token(&mut |out| hex(out.put(b"launcher="), facts.launcher));
         }
         self.number(b"ranks", sums.ranks.into());
         self.time(b"wall", sums.wall);

@@ -242,6 +242,8 @@ pub enum Token<'a> {
     Partner(PartnerToken),
     /// `spawned=`
     Spawned(SpawnedWorld),
+    /// `launcher=`: the launcher of a world that started others
+    Launcher(u64),
     /// `s=`
     Started(StartedWorldToken<'a>),
     /// `ci.` and `co.`
@@ -452,6 +454,7 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
         b"k" => Token::Path(PathToken::read(&mut fields)?),
         b"q" => Token::Partner(PartnerToken::read(&mut fields)?),
         b"spawned" => Token::Spawned(SpawnedWorld::read(&mut fields)?),
+        b"launcher" => Token::Launcher(worlds::hex(fields.next()?)?),
         b"s" => Token::Started(StartedWorldToken::read(&mut fields)?),
         [b'c', way @ (b'i' | b'o'), b'.', name @ ..] => Token::Counter {
             name: Name::from_token(name),

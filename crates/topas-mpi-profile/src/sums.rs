@@ -5,7 +5,7 @@ use crate::layout::{
     BINS, Beside, Block, COUNTERS, FUNCTIONS, Header, Moment, ROW_MISSED, Row, WAITED, WaitTicks,
     Waits, flag,
 };
-use crate::routine::{SIZE_CLASSES, SizeClass, class};
+use crate::routine::{SIZE_CLASSES, SizeClass, class, name};
 
 /// The length of a tick, from two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,6 +210,13 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Whether ranks have started processes.
+    pub fn starts_worlds(&self) -> bool {
+        let spawns = [&b"Comm_spawn"[..], b"Comm_spawn_multiple"];
+        let mut called = self.routines.iter().enumerate().filter(|(_, routine)| routine.calls > 0);
+        called.any(|(number, _)| spawns.contains(&name(number)))
+    }
+
     /// Of no rank. All zero.
     pub const fn new() -> Sums {
         const NONE: RoutineSums = RoutineSums {

@@ -87,6 +87,7 @@ fn facts<'a>(host: &'a [u8], rank: Option<(u32, u32)>) -> Facts<'a> {
         end: End::Abort(-3),
         rank,
         spawned: None,
+        launcher: 0,
         counters: &COUNTER_NAMES,
     }
 }
@@ -274,8 +275,22 @@ fn every_key_that_is_written_has_its_export() {
         OpenCall { peer: Some((i32::MAX, true)), ..call },
     ];
     let moments = [
-        LastMoment { began: 1, last_call: 2_000_000_001, died: None, function: None, path: 0, ended_after: None },
-        LastMoment { began: 5, last_call: 6, died: Some(9), function: Some(3), path: 4, ended_after: Some(2) },
+        LastMoment {
+            began: 1,
+            last_call: 2_000_000_001,
+            died: None,
+            function: None,
+            path: 0,
+            ended_after: None,
+        },
+        LastMoment {
+            began: 5,
+            last_call: 6,
+            died: Some(9),
+            function: Some(3),
+            path: 4,
+            ended_after: Some(2),
+        },
     ];
     // A name that is too long makes the line say `cut=1`.
     let head = Head { subtotal: 1, ..head(&[b'u'; 2000], b"heat", Of::Rank) };
@@ -304,9 +319,19 @@ fn every_key_that_is_written_has_its_export() {
         },
         &mut |line| text.extend_from_slice(line),
     );
+    // The launcher is that of who starts others, and of no world beside.
+    let spawn = topas_mpi_profile::routine::number(b"Comm_spawn_multiple").unwrap();
+    for calls in [0, 1] {
+        let mut sums = Sums::new();
+        sums.routines[spawn].calls = calls;
+        let facts = Facts { spawned: None, launcher: 0xb7, ..facts };
+        record(&head, &facts, &sums, &mut |_| {}, &mut |line| text.extend_from_slice(line));
+    }
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     let back: Vec<Token<'_>> =
         lines.flat_map(|line| Line::parse(line).unwrap().tokens().map(Result::unwrap)).collect();
+    let launchers = back.iter().filter(|token| matches!(token, Token::Launcher(_)));
+    assert_eq!(launchers.collect::<Vec<_>>(), [&Token::Launcher(0xb7)]);
     assert!(back.contains(&Token::Spawned(world)));
     let starts = back.iter().filter_map(|token| match token {
         Token::Started(start) => Some((start.world, start.launcher)),

@@ -137,9 +137,11 @@ impl KnownRun<'_> {
     pub fn parts(&self) -> RunParts {
         let mut rates = rates::items(self.facts);
         rates.extend(mpi(self));
+        let mut about = about(self.facts);
+        about.extend(worlds(self));
         RunParts {
             sentence: ending::sentence(self.facts),
-            about: about(self.facts),
+            about,
             rates,
             header: LINE_HEADER,
             lines: self.facts.lines.iter().map(cells).collect(),

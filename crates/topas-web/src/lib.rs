@@ -25,6 +25,7 @@ mod run_page;
 mod runs_page;
 mod serve;
 mod sign_in;
+mod worlds;
 
 pub use access::{RoleFault, Roles, Viewer, ViewerRole};
 pub use all_pes::{AllPes, FindAllPes};

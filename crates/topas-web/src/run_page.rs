@@ -21,6 +21,7 @@ use crate::all_pes::{self, AllPes};
 use crate::answer::{Answer, Web};
 use crate::asked::run_name;
 use crate::layout;
+use crate::worlds::{self, OtherWorld};
 
 /// Earlier runs that a run is compared with: the latest.
 const EARLIER: usize = 1000;
@@ -77,7 +78,8 @@ pub fn answer(
             let reference = references(store, run, &record)?;
             let title = format!("Run of {}", shown_text(&run.exe));
             let pes = (web.all_pes)(&record);
-            let body = page(&name, &known, &reference, &pes, &web.rules);
+            let others = worlds::others(store, run, profile.as_ref())?;
+            let body = page(&name, &known, (&reference, &others), &pes, &web.rules);
             Answer::page(200, layout::page(&title, Some(viewer), body))
         }
     }))
@@ -103,7 +105,7 @@ fn history(
 }
 
 /// The MPI profile of the run, if there is one.
-fn profile(
+pub fn profile(
     store: &mut dyn Store,
     run: &StoredRun,
     record: &RunRecord,
@@ -198,7 +200,7 @@ fn short(value: f64) -> String {
 fn page(
     name: &str,
     known: &KnownRun<'_>,
-    references: &[Reference],
+    (references, others): (&[Reference], &[OtherWorld]),
     pes: &AllPes,
     rules: &Rules,
 ) -> Markup {
@@ -237,6 +239,7 @@ fn page(
         }
         (all_pes::part(pes, rules))
         @if let Some(profile) = known.profile { (routines(profile)) }
+        (worlds::part(others))
         h2 { "Against earlier runs" }
         p { (parts.earlier) }
         h2 { "Against runs of others" }

@@ -33,8 +33,6 @@ fn line(uid: u32, user: &str, exe: &str, at: u64, job: &str, rate: u64) -> Strin
 /// A web of a small log: anna has 60 runs, bert one, six others one each, and mallory one with
 /// names that are code.
 fn web(dir: &Path) -> (Web, Arc<Mutex<Vec<String>>>) {
-    let log = dir.join("log");
-    fs::create_dir(&log).unwrap();
     let evil: String = EVIL.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let mut text = String::new();
     for run in 0..60 {
@@ -54,11 +52,19 @@ fn web(dir: &Path) -> (Web, Arc<Mutex<Vec<String>>>) {
     text += &line(1666, &evil, &evil, 6000, &evil, 1);
     // Somebody says to be anna.
     text += &line(1666, "anna", "fake", 7000, "666", 1);
+    web_of(dir, &text, 69)
+}
+
+/// A web of a log of so many runs.
+fn web_of(dir: &Path, text: &str, runs: u64) -> (Web, Arc<Mutex<Vec<String>>>) {
+    let log = dir.join("log");
+    fs::create_dir_all(&log).unwrap();
     fs::write(log.join("a.log"), text).unwrap();
     let path = dir.join("index");
     let mut index = Index::open(&path).unwrap();
     let inputs = Inputs::new(&[log]);
-    assert_eq!(Ingest::new(&mut index, 100, false).run(&inputs.sources, |_| {}).unwrap().runs, 69);
+    let ingested = Ingest::new(&mut index, 100, false).run(&inputs.sources, |_| {}).unwrap();
+    assert_eq!(ingested.runs, runs);
     let notes = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&notes);
     let uid_of = |name: &str| match name {
@@ -100,6 +106,62 @@ fn get(web: &Web, account: &str, target: &str) -> Answer {
 fn run_links(page: &str) -> Vec<String> {
     let links = page.split("href=\"/run/").skip(1);
     links.map(|rest| format!("/run/{}", rest.split('"').next().unwrap())).collect()
+}
+
+/// The record of the MPI profile of the run of [`line`].
+fn mpi_record(uid: u32, user: &str, exe: &str, at: u64, job: &str, more: &str) -> String {
+    let epoch = 1_790_812_800 + at;
+    let (day, second) = (1 + at / 86_400, at % 86_400);
+    with_lengths(&format!(
+        "2026/10/{day:02} {:02}:{:02}:{:02} topas-mpi {user} {exe} 16 j{at}.{uid} v=1 of=run line=1/1 t={epoch} \
+         uid={uid} end=finalize host=n1 job={job} ranks=16 wall=160 wallmax=10 mpisum=16 mpimax=1 mpimin=1 \
+         usemax=9 over=0 thr=1 {more}\n",
+        second / 3600,
+        second / 60 % 60,
+        second % 60,
+    ))
+}
+
+#[test]
+fn worlds_of_one_launch_name_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    let mut add = |uid, user: &str, exe: &str, at, job: &str, more: &str| {
+        text += &line(uid, user, exe, at, job, 100);
+        text += &mpi_record(uid, user, exe, at, job, more);
+    };
+    add(1000, "anna", "master", 1000, "7", "launcher=b7");
+    add(1000, "anna", "worker", 1001, "7", "spawned=1790813791:0:0:b7");
+    // Another launch of the same job, another launch, another user, and a run long before.
+    add(1000, "anna", "elsewhere", 1002, "7", "launcher=b9");
+    add(1000, "anna", "nothing", 1003, "7", "");
+    add(1001, "bert", "foreign", 1004, "7", "launcher=b7");
+    add(1000, "anna", "before", 900, "7", "launcher=b7");
+    let (web, _) = web_of(dir.path(), &text, 6);
+    let runs = run_links(&get(&web, "anna", "/runs").content);
+    let page = |exe: &str| {
+        let pages = runs.iter().map(|run| get(&web, "anna", run).content);
+        let title = format!("Run of {exe}");
+        pages.into_iter().find(|page| page.contains(&title)).unwrap_or_else(|| panic!("no {exe}"))
+    };
+    let told = |page: &str| {
+        let part =
+            page.split("Runs of the same launch").nth(1).map(|rest| rest.split("<h2>").next());
+        part.flatten().unwrap_or_default().to_owned()
+    };
+    let master = told(&page("master"));
+    assert_eq!(run_links(&master).len(), 1, "{master}");
+    assert!(master.contains(">worker</a>, 16 PEs, ") && master.contains("by ranks of another run"));
+    let worker = page("worker");
+    assert!(worker.contains("started by a rank of another world"), "{worker}");
+    let worker = told(&worker);
+    assert!(
+        worker.contains(">master</a>, 16 PEs, ") && worker.contains("by the launcher"),
+        "{worker}"
+    );
+    for other in ["elsewhere", "nothing", "before"] {
+        assert_eq!(told(&page(other)), "", "{other}");
+    }
 }
 
 #[test]
