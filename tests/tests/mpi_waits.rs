@@ -9,8 +9,12 @@ use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 use topas_tests::waits::{PretendedHosts, Ranks, holds, holds_on, number, profile, truth, view};
 
+#[path = "mpi_waits/exchanges.rs"]
+mod exchanges;
 #[path = "mpi_waits/neighbors.rs"]
 mod neighbors;
+#[path = "mpi_waits/persistent.rs"]
+mod persistent;
 
 #[test]
 fn waits_are_those_that_the_program_noted() {

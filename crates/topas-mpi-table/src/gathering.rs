@@ -55,6 +55,15 @@ impl Function {
         }
     }
 
+    /// Who waits for whom when a persistent collective is started that the function prepares; None if it prepares
+    /// none on a whole communicator.
+    pub const fn prepared_gathering(&self) -> Option<Gathering> {
+        match self.class {
+            FunctionClass::Collective(CallProgress::Persistent) => Some(self.shape()),
+            _ => None,
+        }
+    }
+
     /// Whether an argument names those who come together.
     const fn names_members(&self) -> bool {
         let mut place = 0;
@@ -80,6 +89,9 @@ impl Function {
             "MPI_Ibcast",
             "MPI_Iscatter",
             "MPI_Iscatterv",
+            "MPI_Bcast_init",
+            "MPI_Scatter_init",
+            "MPI_Scatterv_init",
         ];
         const TO: &[&str] = &[
             "MPI_Gather",
@@ -88,12 +100,23 @@ impl Function {
             "MPI_Igather",
             "MPI_Igatherv",
             "MPI_Ireduce",
+            "MPI_Gather_init",
+            "MPI_Gatherv_init",
+            "MPI_Reduce_init",
+        ];
+        const LOWER: &[&str] = &[
+            "MPI_Scan",
+            "MPI_Exscan",
+            "MPI_Iscan",
+            "MPI_Iexscan",
+            "MPI_Scan_init",
+            "MPI_Exscan_init",
         ];
         if self.is_one_of(FROM) {
             Gathering::FromRoot
         } else if self.is_one_of(TO) {
             Gathering::ToRoot
-        } else if self.is_one_of(&["MPI_Scan", "MPI_Exscan", "MPI_Iscan", "MPI_Iexscan"]) {
+        } else if self.is_one_of(LOWER) {
             Gathering::FromLower
         } else {
             Gathering::All

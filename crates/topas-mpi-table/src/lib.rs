@@ -82,9 +82,6 @@ pub use symbol::{Binding, Mangling, Symbol};
 pub use table::{CHAPTERS, Chapter, PREDEFINED_CALLBACKS};
 pub use version::{NEVER, VERSIONS, Version};
 
-/// Messages of so many bytes go without their receiver in every MPI.
-pub const SMALL_MESSAGE: u64 = 4096;
-
 /// All functions, by chapter.
 pub fn functions() -> impl Iterator<Item = &'static Function> + Clone {
     CHAPTERS.iter().flat_map(|chapter| chapter.functions)

@@ -50,6 +50,8 @@ pub struct CollectivePlace {
     pub far: u64,
     /// All members are on this node
     pub near: bool,
+    /// Of a persistent one, the key of its starts; else 0. Then there is none for ranks of other nodes
+    pub starts: u64,
 }
 
 /// The first of the ranks for which one waits, if these are its neighbours.
@@ -58,7 +60,7 @@ const NEIGHBORS: u32 = u32::MAX - 1;
 impl CollectivePlace {
     /// A collective of neighbours.
     pub const fn of_neighbors(comm: u64, number: u64) -> CollectivePlace {
-        CollectivePlace { comm, number, first: NEIGHBORS, end: 0, far: 0, near: false }
+        CollectivePlace { comm, number, first: NEIGHBORS, end: 0, far: 0, near: false, starts: 0 }
     }
 
     /// Whether this is a collective of neighbours.
@@ -71,7 +73,7 @@ impl CollectivePlace {
         Post {
             address: Address { comm: self.comm, peer: self.first, tag: self.end as i32 },
             number: self.number,
-            moment: self.far,
+            moment: if self.starts == 0 { self.far } else { self.starts },
             large: !self.near,
             progress: Progress::Numbered,
             collective: true,
@@ -87,8 +89,9 @@ impl CollectivePlace {
             number: post.number,
             first: peer,
             end: tag as u32,
-            far: post.moment,
+            far: if post.persistent { 0 } else { post.moment },
             near: !post.large,
+            starts: if post.persistent { post.moment } else { 0 },
         }
     }
 }
@@ -106,8 +109,12 @@ mod tests {
             end: 70_000,
             far: 9,
             near: false,
+            starts: 0,
         };
         assert_eq!(CollectivePlace::of(&place.post()), place);
+        let persistent = CollectivePlace { far: 0, starts: 8, ..place };
+        let post = Post { persistent: true, ..persistent.post() };
+        assert_eq!(CollectivePlace::of(&post), persistent);
         assert!(!place.is_of_neighbors());
         let place = CollectivePlace::of_neighbors(5, 1 << 40);
         assert_eq!(CollectivePlace::of(&place.post()), place);

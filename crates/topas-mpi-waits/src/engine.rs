@@ -7,6 +7,7 @@ mod epochs;
 mod messages;
 mod neighbors;
 mod partitions;
+mod persistent;
 
 use crate::board::{STAMPS, Seen};
 use crate::epochs::OpenEpochs;
@@ -14,7 +15,8 @@ use crate::far::FarQuestion;
 use crate::key::{Address, Side, of_messages, parts_of_beside, ranks_beside};
 use crate::neighbors::Neighborhoods;
 use crate::posts::Posts;
-use crate::wait::{Awaited, Call, Figure, Findings, peer_with};
+use crate::protocol::{EVIDENT, Protocols, SentSize, shows_need};
+use crate::wait::{Awaited, Call, Figure, Findings, ReceiverWait, parts_of_peer, peer_with};
 
 use asked::Callers;
 
@@ -76,6 +78,8 @@ struct Lookup {
     awaited: Awaited,
     peer: u32,
     record: u16,
+    /// Of a message that was sent, its size
+    sent: SentSize,
 }
 
 #[derive(Clone, Copy)]
@@ -92,15 +96,15 @@ pub struct WaitingCall {
     record: u16,
     /// The call received something
     receives: bool,
-    /// A small message that it sent. Who waits for messages, too, does not wait for such a one:
-    /// that goes without its receiver, and if it does not, nobody can tell.
-    small: Option<Lookup>,
+    /// A message that it sent, of those that go without their receiver. Who waits for messages, too,
+    /// does not wait for such a one, and if so, nobody can tell.
+    free: Option<Lookup>,
 }
 
 impl WaitingCall {
     /// The longest wait of the call that is known so far, in ticks.
-    pub const fn longest(&self) -> u64 {
-        self.findings.longest
+    pub fn longest(&self) -> u64 {
+        self.findings.longest.max(self.findings.receiver.ticks)
     }
 }
 
@@ -121,6 +125,7 @@ pub struct Engine {
     callers: Callers,
     epochs: OpenEpochs,
     neighborhoods: Neighborhoods,
+    protocols: Protocols,
     records: [Record; RECORDS],
     lookups: [Lookup; LOOKUPS],
     open: usize,
@@ -151,9 +156,9 @@ impl Engine {
             callers: Callers::new(),
             epochs: OpenEpochs::new(),
             neighborhoods: Neighborhoods::new(),
+            protocols: Protocols::new(),
             records: [Record { findings: Findings::of(CALL), awaited: 0 }; RECORDS],
-            lookups: [Lookup { key: 0, number: 0, awaited: Awaited::Message, peer: 0, record: 0 };
-                LOOKUPS],
+            lookups: [Lookup::of(Awaited::Message, 0, 0, 0); LOOKUPS],
             open: 0,
             turn: 0,
             rest: 0,
@@ -212,7 +217,7 @@ impl Engine {
     /// [`Engine::end`].
     #[inline(always)]
     pub fn begin(&self, call: Call) -> WaitingCall {
-        WaitingCall { findings: Findings::of(call), record: 0, receives: false, small: None }
+        WaitingCall { findings: Findings::of(call), record: 0, receives: false, free: None }
     }
 
     /// The call received something, of which nothing else is to be said.
@@ -223,12 +228,12 @@ impl Engine {
     /// All that the call completed was told.
     #[inline(always)]
     pub fn end(&mut self, around: &mut impl Surroundings, mut waiting: WaitingCall) {
-        if let Some(lookup) = waiting.small.filter(|_| !waiting.receives) {
+        if let Some(lookup) = waiting.free.filter(|_| !waiting.receives) {
             self.look(around, &mut waiting, lookup);
         }
         self.asked_until_now(&waiting);
         if waiting.record == 0 {
-            settle(around, &waiting.findings);
+            self.settle(around, &waiting.findings);
         } else {
             if let Some(record) = self.record(waiting.record) {
                 record.findings.merge(&waiting.findings);
@@ -261,7 +266,8 @@ impl Engine {
         found(&mut record.findings);
         record.awaited = record.awaited.saturating_sub(1);
         if record.awaited == 0 {
-            settle(around, &record.findings);
+            let findings = record.findings;
+            self.settle(around, &findings);
         }
     }
 
@@ -310,6 +316,7 @@ impl Engine {
         if seen.is_none() && around.ask(&mut waiting.findings, lookup.question()) {
             return;
         }
+        self.learn_protocol(&lookup, seen, call.ended);
         if conclude(&mut waiting.findings, &lookup, seen) {
             if let (Awaited::Message, Some(Seen::At(moment, _))) = (lookup.awaited, seen) {
                 self.learn(lookup.peer, call.ended.saturating_sub(call.began.max(moment)));
@@ -361,10 +368,51 @@ impl Engine {
             return false;
         }
         self.close(at);
+        if let Some(ended) = self.record(lookup.record).map(|record| record.findings.call.ended) {
+            self.learn_protocol(&lookup, seen, ended);
+        }
         self.heard(around, lookup.record, |findings| {
             conclude(findings, &lookup, seen);
         });
         true
+    }
+
+    /// What the stamp of a receive says of messages like that which was sent, by a call that ended then.
+    #[inline(always)]
+    fn learn_protocol(&mut self, lookup: &Lookup, seen: Option<Seen>, ended: u64) {
+        if let (Awaited::Receive, Some(Seen::At(moment, _))) = (lookup.awaited, seen)
+            && moment > ended
+            && let Some(protocol) = self.protocols.of(lookup.peer)
+        {
+            protocol.went(lookup.sent.bytes);
+        }
+    }
+
+    /// All is known of a call, but for what is answered at the end.
+    #[inline(never)]
+    fn settle(&mut self, around: &mut impl Surroundings, findings: &Findings) {
+        if findings.receiver.ticks > 0 {
+            self.learn_need(findings);
+        }
+        if findings.far != 0 {
+            return around.keep(findings);
+        }
+        let function = findings.call.function;
+        findings.tell(|figure, peer, ticks| around.add(function, figure, peer, ticks));
+    }
+
+    /// What a call that waited for a receiver says of messages like that which it sent.
+    #[cold]
+    #[inline(never)]
+    fn learn_need(&mut self, findings: &Findings) {
+        let ReceiverWait { ticks, peer, sent } = findings.receiver;
+        let is_all = findings.longest == 0 && findings.asked.ticks == 0;
+        if is_all
+            && shows_need(ticks, findings.length(), EVIDENT * self.least)
+            && let Some(protocol) = self.protocols.of(parts_of_peer(peer).0)
+        {
+            protocol.waited(sent.bytes);
+        }
     }
 
     fn close(&mut self, at: usize) {
@@ -432,21 +480,18 @@ fn ranks(around: &impl Surroundings, peer: u32) -> (u32, u32) {
     }
 }
 
-/// All is known of a call, but for what is answered at the end.
-#[inline(always)]
-fn settle(around: &mut impl Surroundings, findings: &Findings) {
-    if findings.far != 0 {
-        return around.keep(findings);
-    }
-    let function = findings.call.function;
-    findings.tell(|figure, peer, ticks| around.add(function, figure, peer, ticks));
-}
-
 impl Lookup {
+    /// Of no call yet.
+    #[inline(always)]
+    const fn of(awaited: Awaited, peer: u32, key: u64, number: u64) -> Lookup {
+        Lookup { key, number, awaited, peer, record: 0, sent: SentSize::NOTHING }
+    }
+
     /// The same, to be asked at the end.
     fn question(&self) -> FarQuestion {
-        let Lookup { key, number, awaited, peer, .. } = *self;
-        FarQuestion { key, number: number as u32, awaited, peer, ..FarQuestion::default() }
+        let Lookup { key, number, awaited, peer, sent, .. } = *self;
+        let (number, goes) = (number as u32, sent.goes);
+        FarQuestion { key, number, awaited, peer, goes, ..FarQuestion::default() }
     }
 }
 
@@ -455,7 +500,8 @@ fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> boo
     let call = findings.call;
     match seen {
         Some(Seen::At(moment, path)) => {
-            findings.began(lookup.awaited, peer_with(lookup.peer, path), moment, 0);
+            let awaited = (lookup.awaited, lookup.sent);
+            findings.began(awaited, peer_with(lookup.peer, path), moment, 0);
         }
         Some(Seen::Before(moment)) if moment <= call.began && findings.asked.ticks == 0 => {
             findings.looked = true;
@@ -477,18 +523,27 @@ mod tests {
     #[test]
     fn a_call_that_is_over_before_the_receive_is_posted_did_not_wait_for_it() {
         let call = Call { function: 1, counts: true, began: 100, ended: 200 };
-        let told = |awaited, moment| {
+        let told_of = |awaited, goes, moment| {
             let mut findings = Findings::of(call);
-            let lookup = Lookup { key: 1, number: 0, awaited, peer: 3, record: 0 };
+            let sent = SentSize { bytes: 1, goes };
+            let lookup = Lookup { sent, ..Lookup::of(awaited, 3, 1, 0) };
             assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
             let mut all = Vec::new();
             findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
             all
         };
+        let told = |awaited, moment| told_of(awaited, false, moment);
         let waited = |cause, ticks| [(Figure::Waited(cause), 3, ticks)];
-        assert_eq!(told(Awaited::Receive, 150), waited(Cause::LateReceiver, 50));
-        assert_eq!(told(Awaited::Receive, 200), waited(Cause::LateReceiver, 100));
-        assert_eq!(told(Awaited::Receive, 201), []);
+        for goes in [true, false] {
+            let told = |moment| told_of(Awaited::Receive, goes, moment);
+            let late = waited(Cause::LateReceiver, 40);
+            // A call that went on for long after that did not wait for what goes of itself.
+            let expected = if goes { &[][..] } else { &late[..] };
+            assert_eq!(told(140), expected, "{goes}");
+            assert_eq!(told(160), waited(Cause::LateReceiver, 60));
+            assert_eq!(told(200), waited(Cause::LateReceiver, 100));
+            assert_eq!(told(201), []);
+        }
         assert_eq!(told(Awaited::Post, 150), waited(Cause::LateSender, 50));
         assert_eq!(told(Awaited::Post, 100), []);
         assert_eq!(told(Awaited::Post, 201), []);

@@ -216,6 +216,8 @@ pub struct FarQuestion {
     pub call: u32,
     /// What the stamp tells the moment of
     pub awaited: Awaited,
+    /// Of a message that was sent, whether it goes without its receiver
+    pub goes: bool,
     /// There is an answer
     pub answered: bool,
 }
@@ -239,6 +241,7 @@ impl Questions {
             peer: 0,
             call: 0,
             awaited: Awaited::Message,
+            goes: false,
             answered: false,
         };
         Questions {

@@ -134,6 +134,16 @@ pub const fn of_collectives(comm: u64) -> u64 {
     in_communicator(mix(3 << 40, 5), comm)
 }
 
+/// The number of the key by which the persistent collectives of a communicator are counted that were prepared. Never 0.
+pub const fn of_prepared(comm: u64) -> u64 {
+    in_communicator(mix(3 << 40, 7), comm)
+}
+
+/// The number of the key of the starts of the n-th of these. Never 0.
+pub const fn of_starts(comm: u64, nth: u64) -> u64 {
+    in_communicator(mix(mix(3 << 40, 8), nth), comm)
+}
+
 /// The number of the key of the arrivals of a rank of the world at a communicator's collectives of
 /// neighbours, for ranks of other nodes. Never 0.
 pub const fn of_neighbors(comm: u64, from: u32) -> u64 {
@@ -169,6 +179,10 @@ mod tests {
         let mut seen = HashSet::new();
         for comm in [WORLD, derived(WORLD, 0), derived(WORLD, 1), derived(derived(WORLD, 0), 0)] {
             assert!(seen.insert(of_collectives(comm)));
+            assert!(seen.insert(of_prepared(comm)));
+            for nth in 0..300 {
+                assert!(seen.insert(of_starts(comm, nth)));
+            }
             for from in 0..8 {
                 assert!(seen.insert(of_neighbors(comm, from)));
                 for to in 0..8 {

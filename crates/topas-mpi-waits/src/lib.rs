@@ -14,6 +14,7 @@
 //! engine: what a rank does                    collective: arrivals in collectives
 //! far: what ranks of several nodes tell each other at the end
 //! clocks: how their clocks differ, and drift against each other
+//! protocol: which messages go without their receiver
 //! ```
 //!
 //! Moments are ticks of a clock that all ranks of a node share. No code here allocates, locks,
@@ -34,6 +35,7 @@ pub mod far;
 pub mod key;
 pub mod neighbors;
 pub mod posts;
+pub mod protocol;
 pub mod wait;
 
 #[cfg(test)]

@@ -45,8 +45,10 @@ pub struct Post {
     pub progress: Progress,
     /// The message is sent, not received
     pub sends: bool,
-    /// The message is so large that its sender may have to wait for its receiver
+    /// The message that is received is so large that its sender may have to wait for its receiver
     pub large: bool,
+    /// Bytes of the message that is sent: see [`crate::protocol::counted`]
+    pub bytes: u32,
     /// The request is persistent: each start is a new message
     pub persistent: bool,
     /// Cancelling it was tried
@@ -91,6 +93,7 @@ impl Posts {
             progress: Progress::Free,
             sends: false,
             large: false,
+            bytes: 0,
             persistent: false,
             cancelling: false,
             unsure: false,

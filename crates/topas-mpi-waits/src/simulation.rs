@@ -81,6 +81,9 @@ struct Simulation {
 
 const RANKS: u64 = 3;
 
+/// Bytes of messages that need their receiver.
+const LARGE: u32 = 1 << 20;
+
 impl Simulation {
     fn new(seed: u64) -> Simulation {
         Simulation {
@@ -115,7 +118,7 @@ impl Simulation {
         let doer = Doer { thread: 0, began, ended: began };
         let address = Address { comm: 1, peer: to as u32, tag };
         self.with(from, |engine, around| {
-            let id = engine.send_started(around, &address, true, &doer);
+            let id = engine.send_started(around, &address, LARGE, &doer);
             let call = Call { function: 0, counts: true, began, ended: began };
             let mut waiting = engine.begin(call);
             engine.completed(around, &mut waiting, id, None);
@@ -373,11 +376,11 @@ fn told_of(seed: u64, at_once: bool) -> (usize, Told, Vec<(u64, u64)>) {
         }
         let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
         match kind {
-            0 => engine.only_sent(&mut around, call, &to, &doer),
+            0 => engine.only_sent(&mut around, call, (&to, LARGE), &doer),
             1 => engine.only_received(&mut around, call, &to, true, &doer),
             2 => {
                 let mut waiting = engine.begin(call);
-                engine.sent(&mut around, &mut waiting, &to, true, &doer);
+                engine.sent(&mut around, &mut waiting, (&to, LARGE), &doer);
                 engine.received(&mut around, &mut waiting, &to, true, &doer);
                 engine.end(&mut around, waiting);
             }
@@ -416,7 +419,7 @@ fn an_exchange_whose_both_sides_are_told_later_is_told() {
         let doer = Doer { thread: 0, began, ended: call.ended };
         let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
         let mut waiting = engine.begin(call);
-        engine.sent(&mut around, &mut waiting, &other, true, &doer);
+        engine.sent(&mut around, &mut waiting, (&other, LARGE), &doer);
         engine.received(&mut around, &mut waiting, &other, true, &doer);
         engine.end(&mut around, waiting);
         for (key, moment) in [
@@ -430,4 +433,58 @@ fn an_exchange_whose_both_sides_are_told_later_is_told() {
     for function in 1..400 {
         assert_eq!(told[&function], [(Figure::Waited(Cause::LateSender), 1, 3_000)], "{function}");
     }
+}
+
+/// Messages of some sizes need their receiver, and others go without. A call that also receives tells so once it was
+/// seen, and as long as nothing was seen it takes for the cause what explains its end.
+#[test]
+fn what_was_seen_of_sizes_tells_what_later_calls_wait_for() {
+    const OTHER: Address = Address { comm: 1, peer: 1, tag: 5 };
+    let mut engine = Box::new(Engine::new());
+    let (mut boards, mut told): (Boards, Told) =
+        ((0..2).map(|_| HashMap::new()).collect(), Told::new());
+    engine.microsecond(1);
+    let mut function = 0;
+    // A call from 0 to 1,000 that sends so much, and perhaps receives: the other side posts its receive and sends then.
+    let mut call = |bytes, posted: u64, sent: Option<u64>| {
+        function += 1;
+        let began = 100_000 * u64::from(function);
+        let call = Call { function, counts: true, began, ended: began + 1_000 };
+        let doer = Doer { thread: 0, began, ended: call.ended };
+        boards[1].entry(of_messages(1, 0, 1, 5, Side::Post)).or_default().publish(began + posted);
+        if let Some(sent) = sent {
+            boards[1].entry(of_messages(1, 1, 0, 5, Side::Send)).or_default().publish(began + sent);
+        }
+        let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
+        let mut waiting = engine.begin(call);
+        engine.sent(&mut around, &mut waiting, (&OTHER, bytes), &doer);
+        if sent.is_some() {
+            engine.received(&mut around, &mut waiting, &OTHER, true, &doer);
+        }
+        engine.end(&mut around, waiting);
+        let mut told = told.remove(&function).unwrap_or_default();
+        told.retain(|(figure, ..)| *figure != Figure::OnTime);
+        told.first().map(|(figure, _, ticks)| (*figure, *ticks))
+    };
+    let sender = |ticks| Some((Figure::Waited(Cause::LateSender), ticks));
+    let receiver = |ticks| Some((Figure::Waited(Cause::LateReceiver), ticks));
+    // Nothing was seen: a receiver that comes after the sender is the cause, unless it is a little later only.
+    assert_eq!(call(6_400, 600, Some(500)), receiver(600));
+    assert_eq!(call(6_400, 990, Some(960)), sender(960));
+    assert_eq!(call(6_400, 600, Some(0)), receiver(600));
+    assert_eq!(call(4_096, 990, Some(500)), sender(500));
+    // Messages of 7,000 B are over before their receive is posted.
+    assert_eq!(call(7_000, 1_001, None), None);
+    assert_eq!(call(6_400, 600, Some(500)), sender(500));
+    assert_eq!(call(6_400, 600, Some(0)), None);
+    assert_eq!(call(7_001, 990, Some(500)), receiver(990));
+    // Some of a size went, and then some waited for their receiver.
+    assert_eq!(call(6_900, 500, None), None);
+    assert_eq!(call(6_900, 950, None), receiver(950));
+    assert_eq!(call(6_900, 600, Some(500)), receiver(600));
+    assert_eq!(call(6_899, 600, Some(500)), sender(500));
+    // Small ones, too, may wait.
+    assert_eq!(call(3_000, 950, None), receiver(950));
+    assert_eq!(call(3_000, 600, Some(500)), receiver(600));
+    assert_eq!(call(2_999, 600, Some(500)), sender(500));
 }

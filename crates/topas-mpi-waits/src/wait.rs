@@ -1,5 +1,7 @@
 //! What follows from moments: how long a call waited, for whom, and what of its time is open.
 
+use crate::protocol::{SentSize, explains};
+
 /// What a rank waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
@@ -112,6 +114,17 @@ impl AskedInVain {
     }
 }
 
+/// A receiver for which a call may have waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverWait {
+    /// How long, in ticks; 0 if there is none
+    pub ticks: u64,
+    /// For whom: see [`peer_with`]
+    pub peer: u64,
+    /// What was sent
+    pub sent: SentSize,
+}
+
 /// What is known of a call: its longest wait, and what could not be found out. A call waits once,
 /// whatever it waits for: for what comes last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,6 +149,8 @@ pub struct Findings {
     pub elsewhere: bool,
     /// Of some other side nothing is sure
     pub unsure: bool,
+    /// The longest wait for a receiver
+    pub receiver: ReceiverWait,
     /// Its number among calls that wait for answers of other nodes: see [`crate::far`]; 0 if it
     /// does not
     pub far: u32,
@@ -159,6 +174,7 @@ impl Findings {
             looked: false,
             elsewhere: false,
             unsure: false,
+            receiver: ReceiverWait { ticks: 0, peer: 0, sent: SentSize::NOTHING },
             far: 0,
         }
     }
@@ -169,7 +185,13 @@ impl Findings {
     }
 
     /// The other side began what was awaited at this moment, which may be wrong by the tolerance.
-    pub fn began(&mut self, awaited: Awaited, peer: u64, moment: u64, tolerance: u64) {
+    pub fn began(
+        &mut self,
+        (awaited, sent): (Awaited, SentSize),
+        peer: u64,
+        moment: u64,
+        tolerance: u64,
+    ) {
         let is_after = moment > self.call.ended.saturating_add(tolerance);
         match awaited {
             // These cannot begin after the call has ended: this is another one.
@@ -179,6 +201,7 @@ impl Findings {
             Awaited::Receive | Awaited::Post | Awaited::Neighbor if is_after => self.looked = true,
             // Two calls of each epoch look at the same post: that it was there says nothing.
             Awaited::Post if moment <= self.call.began => self.looked = true,
+            Awaited::Receive => self.receiver_began(sent, peer, moment),
             _ => self.other_began(awaited.cause(), peer, moment),
         }
     }
@@ -193,6 +216,21 @@ impl Findings {
         } else if waited == 0 && cause == Cause::LateSender {
             self.was_early(peer, self.call.began.saturating_sub(moment) + 1);
         }
+    }
+
+    /// The receive of a message was posted at this moment.
+    fn receiver_began(&mut self, sent: SentSize, peer: u64, moment: u64) {
+        self.looked = true;
+        let ticks = self.call.until(moment) + self.asked.until(moment);
+        if ticks > self.receiver.ticks {
+            self.receiver = ReceiverWait { ticks, peer, sent };
+        }
+    }
+
+    /// The wait for a receiver, if it is that which the call waited for.
+    pub fn receiver_waited(&self) -> Option<&ReceiverWait> {
+        let ReceiverWait { ticks, sent, .. } = self.receiver;
+        explains(sent.goes, ticks, self.longest, self.length()).then_some(&self.receiver)
     }
 
     fn was_early(&mut self, peer: u64, early: u64) {
@@ -213,6 +251,9 @@ impl Findings {
         if other.asked.ticks > self.asked.ticks {
             self.asked = other.asked;
         }
+        if other.receiver.ticks > self.receiver.ticks {
+            self.receiver = other.receiver;
+        }
         self.looked |= other.looked;
         self.elsewhere |= other.elsewhere;
         self.unsure |= other.unsure;
@@ -224,12 +265,16 @@ impl Findings {
         if !self.call.counts {
             return;
         }
-        if self.longest > 0 {
-            add(Figure::Waited(self.cause), self.peer, self.longest);
+        let (waited, cause, peer) = match self.receiver_waited() {
+            Some(receiver) => (receiver.ticks, Cause::LateReceiver, receiver.peer),
+            None => (self.longest, self.cause, self.peer),
+        };
+        if waited > 0 {
+            add(Figure::Waited(cause), peer, waited);
         } else if let Some(early) = self.early.checked_sub(1) {
             add(Figure::OnTime, self.on_time, early);
         }
-        let rest = self.length().saturating_sub(self.longest);
+        let rest = self.length().saturating_sub(waited);
         if self.unsure {
             add(Figure::Unsure, 0, rest);
         } else if self.elsewhere {

@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use topas_mpi_table::SMALL_MESSAGE;
+use topas_mpi_waits::protocol::{Protocol, counted};
 use topas_trace::CallArguments;
 
+use super::exchanges::CallSide;
 use super::message_ends::MessageKey;
 use super::messages::{RequestCompletion, SHORT_SEND};
 use super::notes::{NoteKind, TimelineNote};
@@ -39,6 +40,23 @@ pub(super) struct LateReceivers {
     before: usize,
 }
 
+/// Which messages went without their receiver, by the ranks at both ends: as the profile knows that.
+#[derive(Debug, Default)]
+pub(super) struct PairProtocols(FxHashMap<(i32, i32), Protocol>);
+
+impl PairProtocols {
+    /// Whether messages of so many bytes go without their receiver.
+    pub(super) fn goes(&self, key: &MessageKey, bytes: u64) -> bool {
+        let pair = (key.source, key.destination);
+        self.0.get(&pair).unwrap_or(&Protocol::UNSEEN).goes(counted(bytes))
+    }
+
+    /// What was seen of messages of a key.
+    pub(super) fn of(&mut self, key: &MessageKey) -> &mut Protocol {
+        self.0.entry((key.source, key.destination)).or_insert(Protocol::UNSEEN)
+    }
+}
+
 /// The key of the message that a call completed which a rank had sent, if the log tells one.
 pub(super) fn completed_send(rank: i32, told: &CallArguments) -> Option<MessageKey> {
     let CallArguments { communicator, peer, tag, .. } = *told;
@@ -67,24 +85,29 @@ impl LateReceivers {
         self.before = self.count;
     }
 
-    /// What is to be said of a call that completed requests: whether it waited for a receiver. What it received
-    /// makes a small message one that does not count, as in the profile.
-    pub(super) fn told(&mut self, completion: &RequestCompletion) -> Option<TimelineNote> {
-        let RequestCompletion { call, bytes, sent, .. } = *completion;
-        let all = self.keys.get_mut(&sent?)?;
+    /// What is to be said of a call that completed requests: whether it waited for a receiver.
+    pub(super) fn told(
+        &mut self,
+        completion: &RequestCompletion,
+        protocols: &PairProtocols,
+    ) -> Option<CallSide> {
+        let RequestCompletion { call, sent, .. } = *completion;
+        let key = sent?;
+        let all = self.keys.get_mut(&key)?;
         // A message is complete when its receiver is there, and receives of a key come in its order.
         let count = all.partition_point(|late| late.moment <= call.ended);
         self.count -= count;
         let late = all.drain(..count).next_back()?;
-        let counts = bytes == 0 || late.bytes > SMALL_MESSAGE;
         let waited = late.moment > call.began && call.ended - call.began >= SHORT_SEND;
-        (counts && waited).then(|| TimelineNote {
+        let note = waited.then(|| TimelineNote {
             place: call.place,
             kind: NoteKind::LateReceiver,
             wait: late.moment - call.began,
             partner: late.row,
             moment: late.moment,
-        })
+        });
+        let receiver = Some((protocols.goes(&key, late.bytes), call.ended - call.began));
+        note.map(|note| CallSide { note, receiver })
     }
 }
 

@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use topas_mpi_table::SMALL_MESSAGE;
+use topas_mpi_waits::protocol::{EVIDENT, counted, shows_need};
 use topas_trace::{CallEvent, NOBODY};
 
 use super::clock::HostClocks;
-use super::exchanges::{self, Exchanges};
-use super::late_receivers::{LateReceiver, LateReceivers, completed_send};
+use super::exchanges::{self, CallSide, Exchanges};
+use super::late_receivers::{LateReceiver, LateReceivers, PairProtocols, completed_send};
 use super::message_ends::{MessageEnd, MessageEnds, MessageKey};
 use super::notes::{NoteKind, Notes, TimelineNote};
 use super::rows::CallPlace;
@@ -96,6 +96,7 @@ pub(super) struct Messages {
     wild: FxHashSet<(i32, u64)>,
     posts: FxHashMap<usize, Posts>,
     late_receivers: LateReceivers,
+    protocols: PairProtocols,
     exchanges: Exchanges,
     /// Messages, or calls that complete some, that could not be matched
     pub(super) untold: u64,
@@ -150,7 +151,7 @@ impl Messages {
         }
         match ends.sent {
             MessageEnd::Of(key) => {
-                let is_blocking = waits_for_receiver(meaning, ends.received, told.sent);
+                let is_blocking = matches!(meaning, Meaning::Send | Meaning::SendReceive);
                 let is_started = meaning == Meaning::SendStarted;
                 self.send(
                     key,
@@ -280,7 +281,8 @@ impl Messages {
                     return;
                 }
                 let wait = sent.call.began.min(call.ended).saturating_sub(call.began);
-                self.exchanges.tell(call.place, Some(received(call, &sent, wait)), notes);
+                let side = CallSide::of_message(received(call, &sent, wait));
+                self.exchanges.tell(call.place, Some(side), notes);
             }
             Receipt::Posted { process, post } => {
                 let posts = self.posts.entry(process).or_default();
@@ -295,7 +297,17 @@ impl Messages {
             self.late_receivers.add(key, LateReceiver { moment, row, bytes: sent.bytes });
         }
         let is_late = call.began > send.began && call.began <= send.ended;
-        let waited = is_blocking && is_late && send.ended - send.began >= SHORT_SEND;
+        let length = send.ended - send.began;
+        let waited = is_blocking && is_late && length >= SHORT_SEND;
+        let receiver = Some((self.protocols.goes(&key, sent.bytes), length));
+        if is_blocking && call.began > send.ended {
+            self.protocols.of(&key).went(counted(sent.bytes));
+        } else if waited && !self.exchanges.is_open(send.place) {
+            let wait = call.began - send.began;
+            if shows_need(wait, length, EVIDENT * SHORT_SEND) {
+                self.protocols.of(&key).waited(counted(sent.bytes));
+            }
+        }
         let note = waited.then(|| TimelineNote {
             place: send.place,
             kind: NoteKind::LateReceiver,
@@ -303,7 +315,8 @@ impl Messages {
             partner: call.place.row,
             moment: call.began,
         });
-        self.exchanges.tell(send.place, note, notes);
+        let side = note.map(|note| CallSide { note, receiver });
+        self.exchanges.tell(send.place, side, notes);
     }
 
     /// Everything was added.
@@ -321,27 +334,22 @@ impl Messages {
                     break;
                 }
                 posts.completions.pop_front();
-                let late = self.late_receivers.told(&completion);
+                let late = self.late_receivers.told(&completion, &self.protocols);
                 let mut received = posts.take(&completion, self.tolerance);
                 self.untold += u64::from(received.is_none());
                 // The call waits once: for that side which comes later.
                 let received = received.iter_mut().flatten();
                 let (waited, others): (Vec<_>, Vec<_>) = received.partition(|note| note.wait > 0);
                 others.into_iter().for_each(|note| exchanges::add(*note, notes));
-                exchanges::both(late, waited.into_iter().next().copied(), notes);
+                let waited = waited.into_iter().next().copied().map(CallSide::of_message);
+                if completion.bytes > 0 {
+                    exchanges::both(late, waited, notes);
+                } else {
+                    exchanges::alone(late, notes);
+                }
             }
         }
         self.late_receivers.told_until(known);
-    }
-}
-
-/// Whether a call that sends may wait for the receiver. One that also receives does so only for a message
-/// that may need its receiver, as in the profile.
-fn waits_for_receiver(meaning: Meaning, received: MessageEnd, bytes: u64) -> bool {
-    match meaning {
-        Meaning::Send => true,
-        Meaning::SendReceive => bytes > SMALL_MESSAGE || received == MessageEnd::Nothing,
-        _ => false,
     }
 }
 

@@ -31,10 +31,11 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
-use topas_mpi_table::{FlowAmount, SMALL_MESSAGE, Way};
+use topas_mpi_table::{FlowAmount, Way};
 use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::engine::{Doer, Engine};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
+use topas_mpi_waits::protocol::{BUFFERED, SMALL_MESSAGE, SYNCHRONOUS};
 use topas_mpi_waits::wait::Call;
 
 use crate::flow::amount::{self, CallWords, word};
@@ -275,8 +276,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::SendReceive => returned.both(),
         Act::SendStarted => {
             if let Some(to) = returned.to() {
-                let large = returned.sends_much();
-                let id = with(|e, _, b| e.send_started(b, &to, large, &doer));
+                let bytes = returned.bytes_sent();
+                let id = with(|e, _, b| e.send_started(b, &to, bytes, &doer));
                 returned.keep(id);
                 returned.know_send(&to);
             }
@@ -295,7 +296,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::SendReceiveStarted => {
             if let Some(to) = returned.to() {
                 with(|e, _, b| {
-                    let id = e.send_started(b, &to, false, &doer);
+                    let id = e.send_started(b, &to, BUFFERED, &doer);
                     e.freed(id);
                 });
             }
@@ -310,14 +311,15 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             let address = if sends { returned.to() } else { returned.from() };
             if let Some(address) = address {
                 let known = returned.comm();
-                let much = sends.then(|| returned.sends_much());
-                let id = with(|e, _, _| e.prepared(&address, much, known));
+                let bytes = sends.then(|| returned.bytes_sent());
+                let id = with(|e, _, _| e.prepared(&address, bytes, known));
                 returned.keep(id);
             }
         }
         Act::PartitionsPrepared => returned.prepared_in_partitions(true),
         Act::PartitionedReceivePrepared => returned.prepared_in_partitions(false),
         Act::PartitionsReady => returned.ready(frame.function()),
+        Act::CollectivePrepared => returned.collective_prepared(),
         Act::Start => returned.started(frame),
         Act::Derived => {
             let parent = handle(library, &frame.args, role.comm);
@@ -407,13 +409,13 @@ impl Returned<'_> {
         unsafe { told(self.library, self.ledger, handle, status as *const u8) }
     }
 
-    /// Whether the message that is sent is so large that it may have to wait for its receiver.
-    fn sends_much(&mut self) -> bool {
+    /// Bytes of the message that is sent, as they count for whether it waits for its receiver.
+    fn bytes_sent(&mut self) -> u32 {
         let [flow, ..] = &self.plan.flow;
-        let FlowAmount::Block { count, datatype } = flow.amount else { return true };
+        let FlowAmount::Block { count, datatype } = flow.amount else { return SYNCHRONOUS };
         let (library, ledger) = (self.library, &mut *self.ledger);
-        amount::block(library, ledger, self.args, count, datatype, self.large_counts)
-            > SMALL_MESSAGE
+        let bytes = amount::block(library, ledger, self.args, count, datatype, self.large_counts);
+        self.role.counted(bytes)
     }
 
     /// Whether what is received may be so large that its sender has to wait. Nobody needs to know
@@ -435,8 +437,8 @@ impl Returned<'_> {
 
     fn sent(&mut self) {
         let Some(to) = self.to() else { return };
-        let (call, doer) = (self.call, self.doer);
-        with(|engine, _, boards| engine.only_sent(boards, call, &to, &doer));
+        let (call, doer, bytes) = (self.call, self.doer, self.bytes_sent());
+        with(|engine, _, boards| engine.only_sent(boards, call, (&to, bytes), &doer));
         self.know_send(&to);
     }
 
@@ -456,13 +458,13 @@ impl Returned<'_> {
     }
 
     fn both(&mut self) {
-        let (to, from, large) = (self.to(), self.whose(), self.sends_much());
+        let (to, from, bytes) = (self.to(), self.whose(), self.bytes_sent());
         let takes_much = self.receives_much();
         let (call, doer) = (self.call, self.doer);
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
             if let Some(to) = to {
-                engine.sent(boards, &mut waiting, &to, large, &doer);
+                engine.sent(boards, &mut waiting, (&to, bytes), &doer);
             }
             if let Some(from) = from {
                 engine.received(boards, &mut waiting, &from, takes_much, &doer);

@@ -5,7 +5,7 @@ use crate::board::Seen;
 use crate::collective::CollectivePlace;
 use crate::far::FarQuestion;
 use crate::key::of_collectives;
-use crate::posts::Post;
+use crate::posts::{Post, Progress};
 use crate::wait::{Awaited, Call, Cause, Figure, peer_with};
 
 /// Where the usual time of collectives of so many ranks is kept, among that of peers.
@@ -131,10 +131,11 @@ impl Engine {
         self.posts.take(Post { handle: handle.0, generation: handle.1, ..place.post() })
     }
 
-    /// What was posted, if that is a collective.
+    /// What was posted, if that is a collective that goes on.
     #[inline(always)]
     pub fn collective(&self, id: u32) -> Option<Post> {
-        self.posts.get(id).filter(|post| post.collective).copied()
+        let goes_on = |post: &&Post| post.collective && post.progress == Progress::Numbered;
+        self.posts.get(id).filter(goes_on).copied()
     }
 
     /// A started collective was completed.

@@ -4,7 +4,7 @@ use super::{Engine, Lookup, Surroundings, WaitingCall, conclude, key_from, key_t
 use crate::board::Seen;
 use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
-use crate::wait::{Awaited, Call};
+use crate::wait::Call;
 
 impl Engine {
     /// What was posted, if it is a receive whose message only a status tells.
@@ -15,14 +15,14 @@ impl Engine {
     }
 
     /// The message that was sent by what was posted and has not ended, and whether it may have to wait for its
-    /// receiver. None if that is nobody who can be told.
+    /// receiver, as far as that is known. None if that is nobody who can be told.
     pub fn sent_by(&self, id: u32) -> Option<(Address, bool)> {
         let post = self.posts.get(id)?;
         let is_told = post.sends
             && post.progress == Progress::Numbered
             && post.address.comm != 0
             && post.partitions == 0;
-        is_told.then_some((post.address, post.large))
+        is_told.then(|| (post.address, !self.protocols.goes(post.address.peer, post.bytes)))
     }
 
     /// A call completed what was posted, and was so short that nobody looks: whether that was
@@ -68,15 +68,8 @@ impl Engine {
                     self.completed_in_partitions(around, waiting, &post);
                 } else {
                     if post.sends {
-                        let key = key_to(around, &post.address, Side::Post);
-                        let peer = post.address.peer;
-                        let awaited = Awaited::Receive;
-                        let lookup = Lookup { key, number: post.number, awaited, peer, record: 0 };
-                        if post.large {
-                            self.look(around, waiting, lookup);
-                        } else {
-                            waiting.small = Some(lookup);
-                        }
+                        let lookup = self.receiver(around, &post.address, post.number, post.bytes);
+                        self.look_for_receiver(around, waiting, lookup);
                     } else {
                         let lookup = self.sender(around, &post.address, post.number);
                         self.look(around, waiting, lookup);

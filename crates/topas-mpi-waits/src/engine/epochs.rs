@@ -179,7 +179,7 @@ impl Engine {
             match self.own_number(around, own_key, published) {
                 Ok(number) => {
                     let key = of_epochs(window, peer, own, awaited);
-                    let lookup = Lookup { key, number, awaited: what, peer, record: 0 };
+                    let lookup = Lookup::of(what, peer, key, number);
                     self.look_now(around, &mut waiting, lookup);
                 }
                 Err(NoNumber::Unsure) => waiting.findings.unsure = true,

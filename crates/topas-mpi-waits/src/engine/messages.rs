@@ -5,6 +5,7 @@ use crate::board::Ring;
 use crate::far::DOUBT;
 use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
+use crate::protocol::SentSize;
 use crate::wait::{Awaited, Call, Figure};
 
 impl Engine {
@@ -14,10 +15,10 @@ impl Engine {
         &mut self,
         around: &mut impl Surroundings,
         call: Call,
-        to: &Address,
+        (to, bytes): (&Address, u32),
         doer: &Doer,
     ) {
-        let lookup = self.number_send(around, to, doer);
+        let lookup = self.number_send(around, to, bytes, doer);
         if let Some(lookup) = &lookup
             && self.is_short(around, &call, lookup.peer)
         {
@@ -117,14 +118,14 @@ impl Engine {
     /// A call of the only thread has sent a message to a rank of this node, with this number, and
     /// somebody else will wait: see [`Engine::send_started`].
     #[inline(always)]
-    pub fn send_numbered(&mut self, to: &Address, moment: u64, number: u64, large: bool) -> u32 {
+    pub fn send_numbered(&mut self, to: &Address, moment: u64, number: u64, bytes: u32) -> u32 {
         self.posts.take(Post {
             address: *to,
             moment,
             number,
             progress: Progress::Numbered,
             sends: true,
-            large,
+            bytes,
             ..Post::default()
         })
     }
@@ -181,6 +182,7 @@ impl Engine {
         &mut self,
         around: &mut impl Surroundings,
         to: &Address,
+        bytes: u32,
         doer: &Doer,
     ) -> Option<Lookup> {
         if to.comm == 0 {
@@ -193,9 +195,42 @@ impl Engine {
             around.doubt(key);
         }
         around.tell(to.peer, key, number, if doubtful { DOUBT } else { doer.began });
-        let posts = key_to(around, to, Side::Post);
-        let (awaited, peer) = (Awaited::Receive, to.peer);
-        Some(Lookup { key: posts, number, awaited, peer, record: 0 })
+        Some(self.receiver(around, to, number, bytes))
+    }
+
+    /// What is known of a message of so many bytes.
+    #[inline(always)]
+    pub(super) fn size_to(&self, to: &Address, bytes: u32) -> SentSize {
+        SentSize { bytes, goes: self.protocols.goes(to.peer, bytes) }
+    }
+
+    #[inline(always)]
+    pub(super) fn receiver(
+        &self,
+        around: &impl Surroundings,
+        to: &Address,
+        number: u64,
+        bytes: u32,
+    ) -> Lookup {
+        let key = key_to(around, to, Side::Post);
+        let sent = self.size_to(to, bytes);
+        Lookup { sent, ..Lookup::of(Awaited::Receive, to.peer, key, number) }
+    }
+
+    /// A call sent a message, or completed the sending of one. What goes without its receiver is looked at
+    /// only if the call received nothing.
+    #[inline(never)]
+    pub(super) fn look_for_receiver(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        lookup: Lookup,
+    ) {
+        if lookup.sent.goes {
+            waiting.free = Some(lookup);
+        } else {
+            self.look(around, waiting, lookup);
+        }
     }
 
     /// A call sent a message, and waited until that could go.
@@ -204,13 +239,11 @@ impl Engine {
         &mut self,
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
-        to: &Address,
-        large: bool,
+        (to, bytes): (&Address, u32),
         doer: &Doer,
     ) {
-        match self.number_send(around, to, doer) {
-            Some(lookup) if large => self.look(around, waiting, lookup),
-            Some(lookup) => waiting.small = Some(lookup),
+        match self.number_send(around, to, bytes, doer) {
+            Some(lookup) => self.look_for_receiver(around, waiting, lookup),
             None => waiting.findings.elsewhere = true,
         }
     }
@@ -222,17 +255,17 @@ impl Engine {
         &mut self,
         around: &mut impl Surroundings,
         to: &Address,
-        large: bool,
+        bytes: u32,
         doer: &Doer,
     ) -> u32 {
-        let number = self.number_send(around, to, doer);
+        let number = self.number_send(around, to, bytes, doer);
         self.posts.take(Post {
             address: if number.is_some() { *to } else { Address::default() },
             moment: doer.began,
             number: number.map_or(0, |lookup| lookup.number),
             progress: Progress::Numbered,
             sends: true,
-            large,
+            bytes,
             ..Post::default()
         })
     }
@@ -257,7 +290,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn sender(&self, around: &impl Surroundings, from: &Address, number: u64) -> Lookup {
         let key = key_from(around, from, Side::Send);
-        Lookup { key, number, awaited: Awaited::Message, peer: from.peer, record: 0 }
+        Lookup::of(Awaited::Message, from.peer, key, number)
     }
 
     /// A call posted a receive, and the message `from` came into it. `large` if who sends may have
@@ -424,15 +457,16 @@ impl Engine {
     }
 
     /// A request that is started, each time anew: the number of its post. `sends` tells of one that
-    /// sends whether that is much.
-    pub fn prepared(&mut self, address: &Address, sends: Option<bool>, handle: (u64, u32)) -> u32 {
+    /// sends how many bytes.
+    pub fn prepared(&mut self, address: &Address, sends: Option<u32>, handle: (u64, u32)) -> u32 {
         self.posts.take(Post {
             address: *address,
             handle: handle.0,
             generation: handle.1,
             progress: Progress::Idle,
             sends: sends.is_some(),
-            large: sends != Some(false),
+            large: true,
+            bytes: sends.unwrap_or(0),
             persistent: true,
             ..Post::default()
         })
@@ -447,10 +481,13 @@ impl Engine {
         if post.partitions != 0 {
             return self.started_in_partitions(id);
         }
+        if post.collective {
+            return self.collective_starts(around, id, doer);
+        }
         if !post.sends {
             return self.started_receive(around, id, doer);
         }
-        let lookup = self.number_send(around, &post.address, doer);
+        let lookup = self.number_send(around, &post.address, post.bytes, doer);
         if let Some(post) = self.posts.get_mut(id) {
             post.progress = Progress::Numbered;
             post.moment = doer.began;

@@ -80,7 +80,7 @@ impl Engine {
         }
         let mut waiting = self.begin(call);
         match number {
-            Some(number) => self.look_at_neighbors(around, &mut waiting, comm, number),
+            Some(number) => self.look_at_neighbors(around, &mut waiting, comm, (0, number)),
             None => self.not_measured(&mut waiting),
         }
         self.learn_collective(&waiting, sources);
@@ -88,14 +88,14 @@ impl Engine {
     }
 
     /// A call waited for a collective of neighbours: until the last of those had come from whom data
-    /// come.
+    /// come. A persistent one has a key of its starts, others have 0.
     #[inline(never)]
     pub fn look_at_neighbors(
         &mut self,
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
         comm: u64,
-        number: u64,
+        (starts, number): (u64, u64),
     ) {
         if !waiting.findings.call.counts {
             return;
@@ -108,8 +108,13 @@ impl Engine {
         waiting.findings.unsure |= of.unsure;
         let mut nth = 0;
         while let Some(peer) = self.neighborhoods.source(&of, nth) {
+            nth += 1;
+            if starts != 0 {
+                self.look_at_start(around, waiting, (starts, number), peer);
+                continue;
+            }
             let key = of_collectives(comm);
-            let lookup = Lookup { key, number, awaited: Awaited::Neighbor, peer, record: 0 };
+            let lookup = Lookup::of(Awaited::Neighbor, peer, key, number);
             match around.read(peer, key, number) {
                 // Nothing had to come from it.
                 Some(Seen::NotYet) => {}
@@ -122,7 +127,6 @@ impl Engine {
                     conclude(&mut waiting.findings, &lookup, seen);
                 }
             }
-            nth += 1;
         }
     }
 }
@@ -220,7 +224,7 @@ mod tests {
                     let kept = engine.collective(id).map(|post| CollectivePlace::of(&post));
                     assert_eq!(kept, Some(place));
                     let mut waiting = engine.begin(call);
-                    engine.look_at_neighbors(around, &mut waiting, COMM, number);
+                    engine.look_at_neighbors(around, &mut waiting, COMM, (0, number));
                     engine.collective_completed(id);
                     engine.end(around, waiting);
                 } else {

@@ -85,7 +85,7 @@ impl Engine {
             return;
         }
         let (key, number, peer) = (post.moment, post.number, post.address.peer);
-        let lookup = Lookup { key, number, awaited: Awaited::Message, peer, record: 0 };
+        let lookup = Lookup::of(Awaited::Message, peer, key, number);
         self.look(around, waiting, lookup);
     }
 }

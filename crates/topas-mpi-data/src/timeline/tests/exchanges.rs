@@ -1,6 +1,6 @@
 //! Calls that send a message and receive another one, and calls that wait for a message and leave it.
 
-use topas_mpi_table::SMALL_MESSAGE;
+use topas_mpi_waits::protocol::SMALL_MESSAGE;
 use topas_trace::NOBODY;
 
 use super::*;
@@ -112,6 +112,48 @@ fn a_probe_waits_and_takes_nothing() {
             |timeline| {
                 assert_eq!(time(timeline, 0, TimeClass::LateSender), 40);
                 assert_eq!(timeline.untold, 0);
+            },
+        );
+    }
+}
+
+/// What blocking sends have shown of a size counts for later exchanges with the same rank, and who is late for both
+/// sides is a late sender.
+#[test]
+fn an_exchange_waits_for_a_receiver_only_where_messages_need_one() {
+    let exchange = |bytes| CallArguments { source: 1, received: 8, ..to(1, 5, bytes) };
+    // Bytes, when a send of so many ends, whose receive is posted at 20 ms, when rank 1 sends and posts its receive; the
+    // waits for sender and receiver of an exchange from 110 to 160 ms.
+    for (bytes, ended, sent, posted, waits) in [
+        (SMALL_MESSAGE + 1, 2, 130, 150, [20, 0]),
+        (SMALL_MESSAGE + 1, 21, 130, 150, [0, 40]),
+        (SMALL_MESSAGE + 1, 21, 149, 150, [39, 0]),
+        (SMALL_MESSAGE, 2, 130, 150, [20, 0]),
+        (SMALL_MESSAGE, 21, 130, 150, [0, 40]),
+        // That it ended long after has shown nothing.
+        (SMALL_MESSAGE, 70, 130, 150, [20, 0]),
+    ] {
+        told(
+            &[
+                &[
+                    ("MPI_Send", 1, ended, to(1, 4, bytes)),
+                    ("MPI_Sendrecv", 110, 160, exchange(bytes)),
+                ],
+                &[
+                    ("MPI_Recv", 20, 80, from(0, 4, bytes)),
+                    ("MPI_Isend", sent, sent, to(0, 5, 8)),
+                    ("MPI_Recv", posted, 170, from(0, 5, bytes)),
+                ],
+            ],
+            |timeline| {
+                // The first send waited for 19 ms, if it did.
+                let exchange = timeline.notes_of(0).iter().filter(|note| note.wait > 0);
+                let of = |kind| {
+                    let same = exchange.clone().filter(|note| note.kind == kind);
+                    same.map(|note| note.wait / MS).filter(|wait| *wait != 19).sum::<u64>()
+                };
+                let told = [of(NoteKind::Message), of(NoteKind::LateReceiver)];
+                assert_eq!(told, waits, "{bytes} B until {ended}, {sent} and {posted} ms");
             },
         );
     }

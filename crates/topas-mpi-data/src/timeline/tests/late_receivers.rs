@@ -1,6 +1,6 @@
 //! Calls that complete what another call has sent: the log tells of such a call whose message that was.
 
-use topas_mpi_table::SMALL_MESSAGE;
+use topas_mpi_waits::protocol::SMALL_MESSAGE;
 
 use super::*;
 

@@ -19,6 +19,7 @@ use topas_mpi_waits::far::{
     Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, Letter, Letters, QuestionIndex, STAMPS,
     Stamp,
 };
+use topas_mpi_waits::protocol::SentSize;
 use topas_mpi_waits::wait::{Findings, peer_with};
 
 use super::boards::Boards;
@@ -268,7 +269,8 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
             } else {
                 let moment = clocks.own(question.moment, host);
                 let peer = peer_with(question.peer, 0);
-                call.began(question.awaited, peer, moment, tolerance(call));
+                let sent = SentSize { goes: question.goes, ..SentSize::NOTHING };
+                call.began((question.awaited, sent), peer, moment, tolerance(call));
             }
         });
     }

@@ -130,7 +130,7 @@ impl Returned<'_> {
         }
         let id = with(|engine, numbers, _| {
             let comm = numbers.of(self.library, handle);
-            let place = CollectivePlace { comm, number, first, end, far, near: is_near };
+            let place = CollectivePlace { comm, number, first, end, far, near: is_near, starts: 0 };
             engine.collective_started(&place, known)
         });
         self.keep(id);
@@ -191,6 +191,28 @@ impl Returned<'_> {
             let member = self.member(handle, other);
             with(|_, _, _| boards::is_near(member) || seek && boards::seek(member))
         })
+    }
+
+    /// A collective was prepared, which is started and completed again and again.
+    pub fn collective_prepared(&mut self) {
+        let Some(shape) = self.role.prepares else { return };
+        let handle = handle(self.library, self.args, self.role.comm);
+        let (doer, known) = (self.doer, self.comm());
+        let mut place = CollectivePlace::of_neighbors(0, 0);
+        if shape == Shape::Neighbors {
+            neighbors::know(self.library, self.ledger, handle);
+        } else {
+            let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
+            let (size, rank, inter) = (object.size, object.rank, object.inter);
+            (place.first, place.end) = self.awaited(shape, rank, size, inter);
+            // Nobody else has to be there yet.
+            place.near = self.nearness(handle, size, [0, 0], 0).all;
+        }
+        let id = with(|engine, numbers, boards| {
+            place.comm = numbers.of(self.library, handle);
+            engine.collective_prepared(boards, &place, &doer, known)
+        });
+        self.keep(id);
     }
 
     /// Tells a member of a communicator, with others on other nodes, that this rank came to a
@@ -312,6 +334,7 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     if of.first >= of.end {
         return with(|engine, _, _| engine.looked(waiting));
     }
+    let own = with(|_, _, boards| boards.rank());
     let mut member = |other: u32| bridges::member(library, ledger, post.handle, other);
     // When the collective was started, some members were perhaps not yet in MPI. All for whom the rank
     // waited are now.
@@ -328,7 +351,12 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
         return with(|engine, _, _| engine.not_measured(waiting));
     }
     for other in of.first..of.end {
-        look(waiting, of.comm, of.number, member(other));
+        let peer = member(other);
+        if of.starts == 0 {
+            look(waiting, of.comm, of.number, peer);
+        } else if peer != own {
+            with(|e, _, boards| e.look_at_start(boards, waiting, (of.starts, of.number), peer));
+        }
     }
     with(|engine, _, _| engine.looked(waiting));
 }

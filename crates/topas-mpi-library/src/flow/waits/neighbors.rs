@@ -47,7 +47,7 @@ pub fn completed(
     let known = handle.is_some_and(|handle| know(library, ledger, handle) == of.comm);
     with(|engine, _, boards| {
         if known {
-            engine.look_at_neighbors(boards, waiting, of.comm, of.number);
+            engine.look_at_neighbors(boards, waiting, of.comm, (of.starts, of.number));
         } else {
             engine.not_measured(waiting);
         }
@@ -56,7 +56,7 @@ pub fn completed(
 
 /// The number of a communicator, whose neighbours are known from then on.
 #[inline(never)]
-fn know(library: &Library, ledger: &mut Ledger, handle: u64) -> u64 {
+pub(super) fn know(library: &Library, ledger: &mut Ledger, handle: u64) -> u64 {
     let (comm, known) = with(|engine, numbers, _| {
         let comm = numbers.of(library, handle);
         (comm, comm == 0 || engine.knows_neighbors(comm))

@@ -2,7 +2,6 @@
 //! known where their stamps go, and nothing is looked for. It is for programs of one thread, and for
 //! ranks of this node.
 
-use topas_mpi_table::SMALL_MESSAGE;
 use topas_mpi_waits::board::Ring;
 use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::engine::{key_from, key_to};
@@ -379,7 +378,7 @@ fn send_started(
     // What is not kept nobody completes: many operations share its request.
     if let Some(found) = request(library, role, frame, thread) {
         let entry = found.entry();
-        let id = engine.send_numbered(&lane.address, moment, number, entry.sent > SMALL_MESSAGE);
+        let id = engine.send_numbered(&lane.address, moment, number, role.counted(entry.sent));
         found.set_flags(entry.flags & flag::BELOW_POST | id << flag::POST_AT);
     }
     true

@@ -9,6 +9,7 @@ use topas_mpi_table::{
     CallProgress, Direction, Epoch, Function, FunctionClass, Gathering, ParameterKind,
 };
 use topas_mpi_waits::collective::Shape;
+use topas_mpi_waits::protocol;
 
 use crate::flow::plan::make::{of_kind, or, place};
 use crate::flow::plan::{NONE, Place};
@@ -51,6 +52,8 @@ pub enum Act {
     PartitionsReady,
     /// Starts prepared requests
     Start,
+    /// Prepares a collective, which is started later
+    CollectivePrepared,
     /// All members of a communicator make others from it
     Derived,
     /// A communicator is made in some other way: it has no number
@@ -91,6 +94,8 @@ pub struct Role {
     pub act: Act,
     /// Who waits for whom, if all of a communicator, window or file come to it
     pub gathers: Option<Shape>,
+    /// Who waits for whom when what it prepares is started
+    pub prepares: Option<Shape>,
     /// Whose members these are; of a call on no communicator, the window or file
     pub members: Place,
     /// The group at the other end of an epoch
@@ -121,12 +126,35 @@ pub struct Role {
     pub is_logged: bool,
     /// What is made is a communicator
     pub makes_comm: bool,
+    /// How what is sent goes
+    pub sending: Sending,
+}
+
+/// How a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// As its size says
+    Standard,
+    /// It waits for its receiver
+    Synchronous,
+    /// It waits for nobody
+    Buffered,
 }
 
 impl Role {
     /// Whether a function means anything for waits.
     pub const fn matters(&self) -> bool {
         self.gathers.is_some() || !matches!(self.act, Act::Nothing)
+    }
+
+    /// Bytes of a message as they count for whether it waits for its receiver.
+    #[inline(always)]
+    pub const fn counted(&self, bytes: u64) -> u32 {
+        match self.sending {
+            Sending::Standard => protocol::counted(bytes),
+            Sending::Synchronous => protocol::SYNCHRONOUS,
+            Sending::Buffered => protocol::BUFFERED,
+        }
     }
 
     /// Whether it sends a message and receives another.
@@ -180,6 +208,9 @@ const fn act(f: &Function) -> Act {
         FunctionClass::Collective(Nonblocking) | FunctionClass::Neighborhood(Nonblocking) => {
             Act::CollectiveStarted
         }
+        FunctionClass::Collective(Persistent) | FunctionClass::Neighborhood(Persistent) => {
+            Act::CollectivePrepared
+        }
         FunctionClass::Communicator | FunctionClass::Window
             if f.is_one_of(&["MPI_Comm_set_name", "MPI_Win_set_name"]) =>
         {
@@ -231,6 +262,24 @@ const fn act(f: &Function) -> Act {
     }
 }
 
+/// Who waits for whom when what a function prepares is started; None if it prepares no collective.
+const fn prepares(f: &Function) -> Option<Shape> {
+    match (f.class, f.prepared_gathering()) {
+        (FunctionClass::Neighborhood(CallProgress::Persistent), _) => Some(Shape::Neighbors),
+        (_, None) => None,
+        (_, Some(gathering)) => Some(shape(gathering)),
+    }
+}
+
+const fn shape(gathering: Gathering) -> Shape {
+    match gathering {
+        Gathering::All => Shape::All,
+        Gathering::FromRoot => Shape::FromRoot,
+        Gathering::ToRoot => Shape::ToRoot,
+        Gathering::FromLower => Shape::FromLower,
+    }
+}
+
 /// Who waits for whom; None if a function is none that all of a communicator, window or file call.
 const fn gathers(f: &Function) -> Option<Shape> {
     use CallProgress::{Blocking, Nonblocking};
@@ -239,10 +288,7 @@ const fn gathers(f: &Function) -> Option<Shape> {
             Some(Shape::Neighbors)
         }
         None => None,
-        Some(Gathering::All) => Some(Shape::All),
-        Some(Gathering::FromRoot) => Some(Shape::FromRoot),
-        Some(Gathering::ToRoot) => Some(Shape::ToRoot),
-        Some(Gathering::FromLower) => Some(Shape::FromLower),
+        Some(gathering) => Some(shape(gathering)),
     }
 }
 
@@ -274,6 +320,7 @@ const fn role(f: &Function) -> Role {
     Role {
         act,
         gathers,
+        prepares: prepares(f),
         members,
         group: if is_of_epoch { of_kind(f, ParameterKind::Group, Direction::In) } else { NONE },
         comm,
@@ -301,10 +348,18 @@ const fn role(f: &Function) -> Role {
             | Act::Freed
             | Act::PartitionsPrepared
             | Act::PartitionedReceivePrepared
-            | Act::PartitionsReady => false,
+            | Act::PartitionsReady
+            | Act::CollectivePrepared => false,
             _ => true,
         },
         makes_comm: of_kind(f, ParameterKind::Comm, Direction::Out) != NONE,
+        sending: if f.is_one_of(&["MPI_Ssend", "MPI_Issend", "MPI_Ssend_init"]) {
+            Sending::Synchronous
+        } else if f.is_one_of(&["MPI_Bsend", "MPI_Ibsend", "MPI_Bsend_init"]) {
+            Sending::Buffered
+        } else {
+            Sending::Standard
+        },
     }
 }
 
@@ -312,6 +367,7 @@ const fn roles() -> [Role; FUNCTIONS] {
     let mut roles = [Role {
         act: Act::Nothing,
         gathers: None,
+        prepares: None,
         members: NONE,
         group: NONE,
         comm: NONE,
@@ -327,6 +383,7 @@ const fn roles() -> [Role; FUNCTIONS] {
         makes_parts: false,
         is_logged: false,
         makes_comm: false,
+        sending: Sending::Standard,
     }; FUNCTIONS];
     let mut number = 0;
     let mut chapter = 0;
@@ -380,7 +437,7 @@ mod tests {
                 Act::Spawned => &[role.comm, role.root, role.made],
                 // Of a session there is no communicator before.
                 Act::MadeByGroup => &[role.made, role.recvtag],
-                Act::CollectiveStarted => &[role.comm, role.request],
+                Act::CollectiveStarted | Act::CollectivePrepared => &[role.comm, role.request],
                 Act::Named => &[or(role.comm, role.members)],
                 Act::Posted | Act::AccessStarted => &[role.members, role.group],
                 Act::AccessCompleted | Act::ExposureWaited | Act::ExposureTested => &[role.members],
@@ -435,6 +492,16 @@ mod tests {
             let number = functions().position(|f| f.name == name).unwrap();
             assert_eq!(ROLES[number].is_logged, is_logged, "{name}");
         }
+        let prepares = |name: &str| {
+            let number = functions().position(|f| f.name == name).unwrap();
+            assert_eq!(ROLES[number].act, Act::CollectivePrepared);
+            ROLES[number].prepares
+        };
+        assert_eq!(prepares("MPI_Barrier_init"), Some(Shape::All));
+        assert_eq!(prepares("MPI_Bcast_init"), Some(Shape::FromRoot));
+        assert_eq!(prepares("MPI_Gatherv_init"), Some(Shape::ToRoot));
+        assert_eq!(prepares("MPI_Exscan_init"), Some(Shape::FromLower));
+        assert_eq!(prepares("MPI_Neighbor_alltoall_init"), Some(Shape::Neighbors));
         assert_eq!(gathers("MPI_Alltoallw"), Some(Shape::All));
         assert_eq!(gathers("MPI_Exscan"), Some(Shape::FromLower));
         assert_eq!(gathers("MPI_Ireduce"), Some(Shape::ToRoot));

@@ -4,6 +4,7 @@
 //! each other when that was.
 
 use topas_mpi_waits::engine::Surroundings;
+use topas_mpi_waits::protocol::SentSize;
 use topas_mpi_waits::wait::{Awaited, Call, Findings, peer_with};
 
 use super::clocks::Clocks;
@@ -40,7 +41,8 @@ pub fn tell(ranks: &Ranks, hosts: Option<&Hosts>, clocks: Option<&Clocks>, call:
         None => findings.elsewhere = true,
         Some(last) if last.error > tolerance(&findings) => findings.unsure = true,
         Some(Arrival { moment, error, peer }) => {
-            findings.began(Awaited::Arrival, peer, moment, error);
+            let awaited = (Awaited::Arrival, SentSize::NOTHING);
+            findings.began(awaited, peer, moment, error);
         }
     }
     let mut boards = Boards::of(ranks.rank);

@@ -1,0 +1,145 @@
+/* Exchanges of messages of so many BYTES, a variable: exchanges CASE FILE ROUNDS. Rank 0 notes its calls. Whether a message goes
+   without its receiver is a matter of the MPI; at the end rank 0 tells how many of eight did. */
+#include "truth.h"
+
+static int rounds, bytes;
+static char out[2 << 20], in[2 << 20];
+static MPI_Status states[2];
+
+static void fill(id m)
+{
+    memcpy(out, &m, sizeof m);
+}
+
+static id taken(void)
+{
+    id m;
+    memcpy(&m, in, sizeof m);
+    return m;
+}
+
+/* Rank 1 is late for both, and sends before it posts its receive. */
+static void tie(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        MPI_Request r[2];
+        meet_outside();
+        if (own == 1)
+            pass(3);
+        fill(sends());
+        MPI_Isend(out, bytes, MPI_BYTE, 1 - own, 1, MPI_COMM_WORLD, &r[0]);
+        double posted = now();
+        MPI_Irecv(in, bytes, MPI_BYTE, 1 - own, 1, MPI_COMM_WORLD, &r[1]);
+        if (own == 1) {
+            MPI_Waitall(2, r, states);
+            continue;
+        }
+        call *c = enters("Waitall", 0);
+        MPI_Waitall(2, r, states);
+        leaves(c);
+        got(c, taken(), posted);
+    }
+}
+
+/* Rank 1 posts a receive late. */
+static void receiver(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        meet_outside();
+        if (own == 0) {
+            id m = sends();
+            fill(m);
+            call *c = enters("Send", 1);
+            MPI_Send(out, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+            leaves(c);
+            gave(c, m);
+        } else {
+            pass(2);
+            call *c = enters("Recv", 0);
+            MPI_Recv(in, bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            leaves(c);
+            got(c, taken(), c->entered);
+        }
+    }
+}
+
+/* Rank 1 is late for both, and posts its receive long after it has sent, or long before. */
+static void gap(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        MPI_Request r[2];
+        meet_outside();
+        if (own == 0) {
+            id m = sends();
+            fill(m);
+            call *c = enters("Sendrecv", 2);
+            MPI_Sendrecv(out, bytes, MPI_BYTE, 1, 3, in, bytes, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            leaves(c);
+            got(c, taken(), c->entered);
+            gave(c, m);
+            continue;
+        }
+        double posted = 0;
+        for (int k = 0; k < 2; k++) {
+            pass(2);
+            if (k == i % 2) {
+                fill(sends());
+                MPI_Isend(out, bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &r[0]);
+            } else {
+                posted = now();
+                MPI_Irecv(in, bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &r[1]);
+            }
+        }
+        MPI_Waitall(2, r, states);
+        id m = taken();
+        of_rank[m.rank].posted[m.number] = posted;
+    }
+}
+
+/* How many messages go while rank 1 is not in MPI. */
+static void count(void)
+{
+    int gone = 0;
+    for (int i = 0; i < 8; i++) {
+        meet_outside();
+        if (own == 0) {
+            double began = now();
+            MPI_Request r;
+            MPI_Isend(out, bytes, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &r);
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+            gone += now() - began < 10e-3;
+        } else {
+            pass(20);
+            MPI_Recv(in, bytes, MPI_BYTE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+    if (own == 0)
+        printf("gone %d\n", gone);
+    /* If they go, no call that receives something waits for a receiver, whenever that comes. */
+    for (int i = 0; i < of_rank[own].calls && gone == 8; i++)
+        if (of_rank[own].all[i].received)
+            of_rank[own].all[i].count = of_rank[own].all[i].received;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4 || !getenv("BYTES"))
+        return 64;
+    rounds = begin(&argc, &argv);
+    bytes = atoi(getenv("BYTES"));
+    if (!strcmp(argv[1], "tie"))
+        tie();
+    else if (!strcmp(argv[1], "gap"))
+        gap();
+    else if (!strcmp(argv[1], "seen")) {
+        /* What a size is like is seen before. */
+        receiver();
+        gap();
+        tie();
+    } else
+        return 64;
+    count();
+    end_notes();
+    MPI_Finalize();
+    return 0;
+}
