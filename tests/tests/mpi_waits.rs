@@ -11,6 +11,8 @@ use topas_tests::waits::{PretendedHosts, Ranks, holds, holds_on, number, profile
 
 #[path = "mpi_waits/exchanges.rs"]
 mod exchanges;
+#[path = "mpi_waits/locks.rs"]
+mod locks;
 #[path = "mpi_waits/neighbors.rs"]
 mod neighbors;
 #[path = "mpi_waits/persistent.rs"]

@@ -107,6 +107,8 @@ pub struct Abi {
     pub graph: i32,
     /// `MPI_DIST_GRAPH`
     pub distributed_graph: i32,
+    /// `MPI_LOCK_SHARED`, if it is known
+    pub lock_shared: Option<i32>,
     /// `MPI_THREAD_SINGLE`, `_FUNNELED`, `_SERIALIZED`, `_MULTIPLE`
     pub thread_levels: [i32; 4],
     /// The status
@@ -139,6 +141,7 @@ pub const OPEN_MPI: Abi = Abi {
     cartesian: 1,
     graph: 2,
     distributed_graph: 3,
+    lock_shared: Some(2),
     thread_levels: [0, 1, 2, 3],
     status: StatusLayout {
         size: 24,
@@ -176,6 +179,7 @@ pub const MPICH: Abi = Abi {
     cartesian: 2,
     graph: 1,
     distributed_graph: 3,
+    lock_shared: Some(235),
     thread_levels: [0, 1, 2, 3],
     status: StatusLayout { size: 20, source: 8, error: 16, length: &[Length::Halves { at: 0 }] },
 };
@@ -206,6 +210,8 @@ pub const STANDARD: Abi = Abi {
     cartesian: 211,
     graph: 212,
     distributed_graph: 213,
+    // No MPI that has this interface was at hand with locks.
+    lock_shared: None,
     thread_levels: [0, 1024, 2048, 4096],
     // Three fields of the standard, then five integers of the implementation.
     status: StatusLayout {

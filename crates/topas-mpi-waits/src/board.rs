@@ -124,6 +124,18 @@ impl Ring {
         self.published.load(Acquire)
     }
 
+    /// The latest that is not after a moment. Called by anybody.
+    pub fn latest(&self, until: u64) -> Seen {
+        let mut number = self.published();
+        while let Some(before) = number.checked_sub(1) {
+            match self.read(before) {
+                Seen::At(moment, _) if moment > until => number = before,
+                seen => return seen,
+            }
+        }
+        Seen::NotYet
+    }
+
     /// What is known of a number. Called by anybody.
     pub fn read(&self, number: u64) -> Seen {
         // A writer that is faster than its reader each time does not exist.
@@ -263,6 +275,10 @@ mod tests {
         assert_eq!(ring.read(199 - 62), Seen::At(1_199 - 62, 0));
         // The oldest that is left says that those before it were earlier.
         assert_eq!(ring.read(10), Seen::Before(1_199 - 62));
+        assert_eq!(Ring::new().latest(5), Seen::NotYet);
+        assert_eq!(ring.latest(5_000), Seen::At(1_199, 0));
+        assert_eq!(ring.latest(1_150), Seen::At(1_150, 0));
+        assert_eq!(ring.latest(1_000), Seen::Before(1_199 - 62));
         ring.doubt();
         assert_eq!((ring.read(199), ring.read(198)), (Seen::Unsure, Seen::Unsure));
         assert_eq!(ring.read(197), Seen::At(1_197, 0));

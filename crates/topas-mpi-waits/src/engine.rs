@@ -4,6 +4,7 @@ mod asked;
 mod collectives;
 mod completions;
 mod epochs;
+mod locks;
 mod messages;
 mod neighbors;
 mod partitions;
@@ -19,6 +20,8 @@ use crate::protocol::{EVIDENT, Protocols, SentSize, shows_need};
 use crate::wait::{Awaited, Call, Figure, Findings, ReceiverWait, parts_of_peer, peer_with};
 
 use asked::Callers;
+use locks::HeldLocks;
+pub use locks::{EACH, WindowLock};
 
 /// What the engine asks for: the boards of the node, and where figures go.
 pub trait Surroundings {
@@ -38,6 +41,11 @@ pub trait Surroundings {
     fn give_up(&mut self, key: u64, last: bool);
     /// What the board of another rank says of a number; None if it has no board on this node.
     fn read(&mut self, peer: u32, key: u64, number: u64) -> Option<Seen>;
+    /// What the board of another rank says of the latest of a key that is not after a moment; None if it has no board
+    /// on this node.
+    fn latest(&mut self, _peer: u32, _key: u64, _until: u64) -> Option<Seen> {
+        None
+    }
     /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`peer_with`] has
     /// it.
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64);
@@ -126,6 +134,7 @@ pub struct Engine {
     epochs: OpenEpochs,
     neighborhoods: Neighborhoods,
     protocols: Protocols,
+    locks: HeldLocks,
     records: [Record; RECORDS],
     lookups: [Lookup; LOOKUPS],
     open: usize,
@@ -157,6 +166,7 @@ impl Engine {
             epochs: OpenEpochs::new(),
             neighborhoods: Neighborhoods::new(),
             protocols: Protocols::new(),
+            locks: HeldLocks::new(),
             records: [Record { findings: Findings::of(CALL), awaited: 0 }; RECORDS],
             lookups: [Lookup::of(Awaited::Message, 0, 0, 0); LOOKUPS],
             open: 0,

@@ -129,6 +129,12 @@ pub const fn of_epochs(window: u64, from: u32, to: u32, sign: EpochSign) -> u64 
     mix(mix(window, ranks), sign as u64) | 1
 }
 
+/// The number of the key of the locks of a window that are given back: for the memory of a rank of the window, or for all.
+/// Never 0.
+pub const fn of_locks(window: u64, target: u32, is_exclusive: bool) -> u64 {
+    mix(mix(window, 9 << 40 | target as u64), is_exclusive as u64) | 1
+}
+
 /// The number of the key of a communicator's collectives. Never 0.
 pub const fn of_collectives(comm: u64) -> u64 {
     in_communicator(mix(3 << 40, 5), comm)
@@ -180,6 +186,10 @@ mod tests {
         for comm in [WORLD, derived(WORLD, 0), derived(WORLD, 1), derived(derived(WORLD, 0), 0)] {
             assert!(seen.insert(of_collectives(comm)));
             assert!(seen.insert(of_prepared(comm)));
+            for target in [0, 1, 2, 70_000, u32::MAX] {
+                assert!(seen.insert(of_locks(comm, target, true)));
+                assert!(seen.insert(of_locks(comm, target, false)));
+            }
             for nth in 0..300 {
                 assert!(seen.insert(of_starts(comm, nth)));
             }

@@ -40,6 +40,10 @@ impl Surroundings for Around<'_> {
         let board = self.boards.get(peer as usize)?;
         Some(board.get(&key).map_or(Seen::NotYet, |ring| ring.read(number)))
     }
+    fn latest(&mut self, peer: u32, key: u64, until: u64) -> Option<Seen> {
+        let board = self.boards.get(peer as usize)?;
+        Some(board.get(&key).map_or(Seen::NotYet, |ring| ring.latest(until)))
+    }
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
         self.told.entry(function).or_default().push((figure, peer, ticks));
     }

@@ -49,7 +49,8 @@ fn program(judge: &Judge, abi: &Abi) -> String {
         ("MPI_THREAD_SERIALIZED", abi.thread_levels[2]),
         ("MPI_THREAD_MULTIPLE", abi.thread_levels[3]),
     ];
-    for (name, number) in numbers {
+    let lock = abi.lock_shared.map(|shared| ("MPI_LOCK_SHARED", shared));
+    for (name, number) in numbers.into_iter().chain(lock) {
         writeln!(text, "SAME({name}, {number});").unwrap();
     }
     let pointers = [

@@ -13,6 +13,7 @@ mod completions;
 mod departures;
 mod epochs;
 mod far;
+mod locks;
 pub mod logged;
 mod made;
 mod named;
@@ -206,6 +207,11 @@ pub fn come(frame: &mut Frame, now: u64) {
     }
     let number = with(|engine, numbers, boards| {
         let comm = numbers.of(library, handle);
+        if role.act == Act::Unlocks {
+            let target = locks::unlocked(library, frame.function(), &frame.args)?;
+            engine.unlocks(boards, comm, target, now);
+            return None;
+        }
         if role.gathers.is_none() {
             engine.access_ends(boards, comm, now);
             return None;
@@ -268,7 +274,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         }
     }
     match role.act {
-        Act::Nothing => {}
+        Act::Nothing | Act::Unlocks => {}
+        Act::Locked => returned.locked(frame.function()),
         Act::Named => returned.log_name(),
         Act::Send => returned.sent(),
         Act::Receive | Act::Matched | Act::Probed => returned.received(),

@@ -143,6 +143,7 @@ impl Engine {
     pub fn window_freed(&mut self, window: u64) {
         self.epochs.close(window, EpochEnd::Exposure);
         self.epochs.close(window, EpochEnd::Access);
+        self.locks.drop_all(window);
     }
 
     /// A call of an epoch is over. `published` is 1 if this rank has already told what it tells once in

@@ -352,6 +352,12 @@ fn has_same_world(own: &Header, base: *const u8) -> bool {
 
 /// What the board in a file says of a number.
 fn read_in(base: *const u8, key: u64, number: u64) -> Seen {
+    ask_in(base, key, |ring| ring.read(number))
+}
+
+/// What the board in a file says of a key.
+#[inline(always)]
+fn ask_in(base: *const u8, key: u64, ask: impl FnOnce(&Ring) -> Seen) -> Seen {
     // SAFETY: a mapped file of a rank that has this part, and its keys; what changes there is
     // atomic. Rings are where the owner says.
     unsafe {
@@ -359,7 +365,7 @@ fn read_in(base: *const u8, key: u64, number: u64) -> Seen {
         let board = (*base.add(offset).cast::<Waits>()).board as usize;
         let keys = &*base.add(board).cast::<Keys>();
         match keys.find(key) {
-            Some(ring) => (*base.add(ring as usize).cast::<Ring>()).read(number),
+            Some(ring) => ask(&*base.add(ring as usize).cast::<Ring>()),
             None if keys.is_full() => Seen::Unsure,
             None => Seen::NotYet,
         }
@@ -437,6 +443,11 @@ impl Surroundings for Boards {
         }
         let base = base_of(peer);
         (!base.is_null()).then(|| read_in(base, key, number))
+    }
+
+    fn latest(&mut self, peer: u32, key: u64, until: u64) -> Option<Seen> {
+        let base = base_of(peer);
+        (!base.is_null()).then(|| ask_in(base, key, |ring| ring.latest(until)))
     }
 
     #[inline(always)]

@@ -78,6 +78,10 @@ pub enum Act {
     ExposureWaited,
     /// The same, if they have ended
     ExposureTested,
+    /// Gets a lock of a window
+    Locked,
+    /// Gives one back
+    Unlocks,
     /// Frees a communicator, window or file, to which all of its members come
     Freed,
 }
@@ -165,7 +169,8 @@ impl Role {
 
     /// Whether something is told before the call: that the rank comes to it.
     pub const fn comes(&self) -> bool {
-        self.gathers.is_some() || matches!(self.act, Act::AccessCompleted | Act::AccessStarted)
+        let told = matches!(self.act, Act::AccessCompleted | Act::AccessStarted | Act::Unlocks);
+        self.gathers.is_some() || told
     }
 }
 
@@ -228,6 +233,16 @@ const fn act(f: &Function) -> Act {
             } else {
                 Act::ExposureTested
             }
+        }
+        FunctionClass::RmaSynchronization(Epoch::Passive)
+            if f.is_one_of(&["MPI_Win_lock", "MPI_Win_lock_all"]) =>
+        {
+            Act::Locked
+        }
+        FunctionClass::RmaSynchronization(Epoch::Passive)
+            if f.is_one_of(&["MPI_Win_unlock", "MPI_Win_unlock_all"]) =>
+        {
+            Act::Unlocks
         }
         FunctionClass::Window | FunctionClass::File
             if made(f) != NONE && of_kind(f, ParameterKind::Comm, Direction::In) != NONE =>
@@ -440,7 +455,11 @@ mod tests {
                 Act::CollectiveStarted | Act::CollectivePrepared => &[role.comm, role.request],
                 Act::Named => &[or(role.comm, role.members)],
                 Act::Posted | Act::AccessStarted => &[role.members, role.group],
-                Act::AccessCompleted | Act::ExposureWaited | Act::ExposureTested => &[role.members],
+                Act::AccessCompleted
+                | Act::ExposureWaited
+                | Act::ExposureTested
+                | Act::Locked
+                | Act::Unlocks => &[role.members],
             };
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
         }
@@ -476,7 +495,9 @@ mod tests {
         assert_eq!(of("MPI_Win_fence"), Act::Nothing);
         assert_eq!(of("MPI_Win_set_name"), Act::Named);
         assert_eq!(of("MPI_Type_set_name"), Act::Nothing);
-        assert_eq!(of("MPI_Win_lock"), Act::Nothing);
+        assert_eq!(of("MPI_Win_lock"), Act::Locked);
+        assert_eq!(of("MPI_Win_unlock_all"), Act::Unlocks);
+        assert_eq!(of("MPI_Win_flush"), Act::Nothing);
         for freeing in FREEING {
             assert_eq!(of(freeing), Act::Freed, "{freeing}");
         }

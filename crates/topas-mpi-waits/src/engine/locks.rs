@@ -1,0 +1,182 @@
+//! Locks of windows: a rank that wants one waits until the last of those has given it back that held one beside which
+//! there cannot be another.
+//!
+//! Nobody is asked: each rank tells when it begins to give a lock back. Whoever got a lock got it after all of these, so
+//! the latest before the end of its call was waited for.
+
+use super::{Engine, Surroundings};
+use crate::board::Seen;
+use crate::key::of_locks;
+use crate::wait::{Call, Cause, peer_with};
+
+/// Locks that this rank holds at the same time. What is beyond tells nobody.
+const LOCKS: usize = 64;
+
+/// A lock of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowLock {
+    /// The number of the window, not 0
+    pub window: u64,
+    /// Whose memory it is for; [`EACH`] if for that of each rank
+    pub target: u32,
+    /// Nobody else has one meanwhile
+    pub is_exclusive: bool,
+}
+
+/// All ranks of a window.
+pub const EACH: u32 = u32::MAX;
+
+/// The locks that this rank holds. Zero at its beginning.
+pub(super) struct HeldLocks([WindowLock; LOCKS]);
+
+impl HeldLocks {
+    pub(super) const fn new() -> HeldLocks {
+        HeldLocks([WindowLock { window: 0, target: 0, is_exclusive: false }; LOCKS])
+    }
+
+    fn keep(&mut self, lock: WindowLock) {
+        if let Some(free) = self.0.iter_mut().find(|held| held.window == 0) {
+            *free = lock;
+        }
+    }
+
+    fn take(&mut self, window: u64, target: u32) -> Option<WindowLock> {
+        let is_it = |held: &&mut WindowLock| held.window == window && held.target == target;
+        self.0.iter_mut().find(is_it).map(core::mem::take)
+    }
+
+    /// A window goes.
+    pub(super) fn drop_all(&mut self, window: u64) {
+        self.0
+            .iter_mut()
+            .filter(|held| held.window == window)
+            .for_each(|held| *held = WindowLock::default());
+    }
+}
+
+impl Engine {
+    /// A call got a lock of a window that so many ranks of the world share.
+    #[inline(never)]
+    pub fn locked(
+        &mut self,
+        around: &mut impl Surroundings,
+        lock: WindowLock,
+        ranks: u32,
+        call: Call,
+    ) {
+        self.locks.keep(lock);
+        // The look takes the longer the more ranks there are.
+        let worth = self.most.max(self.least.saturating_mul(u64::from(ranks) / 2));
+        if call.length() <= worth {
+            return self.below(around, &call);
+        }
+        let mut waiting = self.begin(call);
+        waiting.findings.looked = true;
+        let WindowLock { window, target, is_exclusive } = lock;
+        let held = [(target, true), (target, false), (EACH, false)];
+        let apart = held.get(..if is_exclusive { held.len() } else { 1 }).unwrap_or_default();
+        let own = around.rank();
+        for peer in (0..ranks).filter(|peer| call.counts && *peer != own) {
+            for (target, is_exclusive) in apart {
+                let key = of_locks(window, *target, *is_exclusive);
+                let findings = &mut waiting.findings;
+                match around.latest(peer, key, call.ended) {
+                    Some(Seen::At(moment, path)) if moment > call.began => {
+                        findings.other_began(Cause::LateSender, peer_with(peer, path), moment);
+                    }
+                    Some(Seen::At(..) | Seen::NotYet) => {}
+                    Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
+                    None => findings.elsewhere = true,
+                }
+            }
+        }
+        self.end_long(around, waiting);
+    }
+
+    /// This rank begins to give a lock back.
+    #[inline(never)]
+    pub fn unlocks(
+        &mut self,
+        around: &mut impl Surroundings,
+        window: u64,
+        target: u32,
+        moment: u64,
+    ) {
+        let Some(lock) = self.locks.take(window, target).filter(|lock| lock.window != 0) else {
+            return;
+        };
+        around.publish(of_locks(window, target, lock.is_exclusive), moment);
+        if lock.is_exclusive {
+            // For those that want the memory of each rank.
+            around.publish(of_locks(window, EACH, true), moment);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::boxed::Box;
+    use std::collections::HashMap;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::simulation::{Around, Boards, Told};
+    use crate::wait::Figure;
+
+    const WINDOW: u64 = 5;
+
+    /// What rank 0 is told of a call from 1,000 to 2,000 that got a lock, after others gave theirs back.
+    fn told(wanted: (u32, bool), given_back: &[(u32, u32, bool, u64)]) -> Vec<(Figure, u64, u64)> {
+        let mut engines: Vec<Box<Engine>> = (0..3).map(|_| Box::new(Engine::new())).collect();
+        let (mut boards, mut told): (Boards, Told) =
+            ((0..3).map(|_| HashMap::new()).collect(), Told::new());
+        let lock = |(target, is_exclusive)| WindowLock { window: WINDOW, target, is_exclusive };
+        for (own, target, is_exclusive, moment) in given_back {
+            let mut around = Around { own: *own, boards: &mut boards, told: &mut told };
+            let engine = &mut engines[*own as usize];
+            let call = Call { function: 7, counts: true, began: 1, ended: 1 };
+            engine.locked(&mut around, lock((*target, *is_exclusive)), 3, call);
+            engine.unlocks(&mut around, WINDOW, *target, *moment);
+            // It has none any more.
+            engine.unlocks(&mut around, WINDOW, *target, *moment + 5);
+        }
+        let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
+        let call = Call { function: 1, counts: true, began: 1_000, ended: 2_000 };
+        engines[0].locked(&mut around, lock(wanted), 3, call);
+        told.remove(&1).unwrap_or_default()
+    }
+
+    #[test]
+    fn who_gave_a_lock_back_last_is_waited_for() {
+        let late = |peer, ticks| [(Figure::Waited(Cause::LateSender), peer, ticks)];
+        let given_back = [(1, 2, true, 1_300), (2, 2, true, 1_600), (1, 2, true, 2_300)];
+        for wanted in [(2, true), (2, false), (EACH, false)] {
+            assert_eq!(told(wanted, &given_back), late(2, 600), "{wanted:?}");
+        }
+        // Another rank's memory, and what was given back before.
+        assert_eq!(told((1, true), &given_back), []);
+        assert_eq!(told((2, true), &[(1, 2, true, 900)]), []);
+        // Who shares it waits for nobody that shares it.
+        let shared = [(1, 2, false, 1_400), (2, EACH, false, 1_500)];
+        assert_eq!(told((2, true), &shared), late(2, 500));
+        assert_eq!(told((1, true), &shared), late(2, 500));
+        assert_eq!(told((2, false), &shared), []);
+        assert_eq!(told((EACH, false), &shared), []);
+    }
+
+    #[test]
+    fn what_cannot_be_known_is_told_as_that() {
+        // More locks were given back since than are kept.
+        let many: Vec<_> = (0..100).map(|nth| (1, 2, true, 2_001 + nth)).collect();
+        assert_eq!(told((2, true), &many), [(Figure::Unsure, 0, 1_000)]);
+        // So many are held that some tell nobody.
+        let mut held = HeldLocks::new();
+        for target in 0..LOCKS as u32 + 1 {
+            held.keep(WindowLock { window: WINDOW, target, is_exclusive: true });
+        }
+        assert!(held.take(WINDOW, LOCKS as u32).is_none());
+        assert!(held.take(WINDOW, 3).is_some() && held.take(WINDOW, 3).is_none());
+        held.drop_all(WINDOW);
+        assert!(held.take(WINDOW, 4).is_none());
+    }
+}
