@@ -88,7 +88,12 @@ fn who_polls_waits_for_late_senders() {
             "probe",
             "mprobe",
             "collective",
+            "parts",
         ] {
+            // Partitioned messages came with MPI 4.
+            if case == "parts" && mpi != Mpi::Mpich {
+                continue;
+            }
             let program = if case == "fortran" { &fortran } else { &c };
             let program = program.to_str().expect("path");
             let right = (0..TIMES).any(|_| is_right(&polled(mpi, &scratch, program, case), case));

@@ -20,6 +20,8 @@ pub enum Awaited {
     /// The message that the call received, or completed the receive of
     #[default]
     Message,
+    /// The partitioned message of which a partition was found
+    Partition,
     /// The receive of a message that the call sent, or completed the sending of
     Receive,
     /// The arrival of the last rank at a collective
@@ -36,7 +38,9 @@ impl Awaited {
     /// Why a call waits for it. Who posts a window or ends an access sends a message without data.
     pub const fn cause(self) -> Cause {
         match self {
-            Awaited::Message | Awaited::Post | Awaited::Completion => Cause::LateSender,
+            Awaited::Message | Awaited::Partition | Awaited::Post | Awaited::Completion => {
+                Cause::LateSender
+            }
             Awaited::Receive => Cause::LateReceiver,
             Awaited::Arrival | Awaited::Neighbor => Cause::Collective,
         }
@@ -198,7 +202,12 @@ impl Findings {
             Awaited::Message | Awaited::Completion if is_after => self.unsure = true,
             // What is over before the receive is posted went without its receiver. An MPI may let a
             // rank go on before a window is posted, and nothing may have to come from a neighbour.
-            Awaited::Receive | Awaited::Post | Awaited::Neighbor if is_after => self.looked = true,
+            // Of a message whose last partition was not ready, nothing is known of the others.
+            Awaited::Receive | Awaited::Post | Awaited::Neighbor | Awaited::Partition
+                if is_after =>
+            {
+                self.looked = true;
+            }
             // Two calls of each epoch look at the same post: that it was there says nothing.
             Awaited::Post if moment <= self.call.began => self.looked = true,
             Awaited::Receive => self.receiver_began(sent, peer, moment),

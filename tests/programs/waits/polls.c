@@ -167,6 +167,43 @@ static void probe(void)
         }
 }
 
+#if MPI_VERSION >= 4
+/* A partitioned message, whose last partition comes late. */
+static void parts(void)
+{
+    enum { PARTS = 4 };
+    static id m[PARTS];
+    MPI_Request r;
+    if (own == 0)
+        MPI_Psend_init(m, PARTS, sizeof *m, MPI_BYTE, 1, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    else
+        MPI_Precv_init(m, PARTS, sizeof *m, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    for (int i = 0; i < rounds; i++) {
+        MPI_Start(&r);
+        if (own == 0) {
+            MPI_Pready_range(0, PARTS - 2, r);
+            pass(4);
+            m[PARTS - 1] = sends();
+            MPI_Pready(PARTS - 1, r);
+        } else {
+            for (int flag = 0; !flag;) {
+                double entered = now();
+                MPI_Parrived(r, PARTS - 1, &flag);
+                double left = now();
+                if (flag)
+                    found(entered, left, began_of(m[PARTS - 1]));
+                else
+                    in_vain(entered, left);
+            }
+            int flag;
+            MPI_Parrived(r, 0, &flag);
+        }
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&r);
+}
+#endif
+
 /* A collective, to which rank 0 comes late. */
 static void collective(void)
 {
@@ -201,6 +238,9 @@ int main(int argc, char **argv)
         {"size", "Test", size},          {"any", "Testany", several},   {"some", "Testsome", several},
         {"all", "Testall", several},     {"probe", "Iprobe", probe},    {"mprobe", "Improbe", probe},
         {"collective", "Test", collective},
+#if MPI_VERSION >= 4
+        {"parts", "Parrived", parts},
+#endif
     };
     if (argc < 4)
         return 64;

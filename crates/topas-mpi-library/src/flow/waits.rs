@@ -326,6 +326,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::PartitionsPrepared => returned.prepared_in_partitions(true),
         Act::PartitionedReceivePrepared => returned.prepared_in_partitions(false),
         Act::PartitionsReady => returned.ready(frame.function()),
+        Act::PartitionAsked => returned.asked_for_partition(),
         Act::CollectivePrepared => returned.collective_prepared(),
         Act::Start => returned.started(frame),
         Act::Derived => {

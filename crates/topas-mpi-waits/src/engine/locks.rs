@@ -105,10 +105,10 @@ impl Engine {
         let Some(lock) = self.locks.take(window, target).filter(|lock| lock.window != 0) else {
             return;
         };
-        around.publish(of_locks(window, target, lock.is_exclusive), moment);
-        if lock.is_exclusive {
-            // For those that want the memory of each rank.
-            around.publish(of_locks(window, EACH, true), moment);
+        // An exclusive one also for those that want the memory of each rank.
+        let of_each = lock.is_exclusive.then_some(EACH);
+        for target in [Some(target), of_each].into_iter().flatten() {
+            around.publish(of_locks(window, target, lock.is_exclusive), moment);
         }
     }
 }

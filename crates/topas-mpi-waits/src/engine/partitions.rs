@@ -6,7 +6,7 @@
 use super::{Doer, Engine, Lookup, Surroundings, WaitingCall};
 use crate::key::{Address, Side, of_channel, of_channels};
 use crate::posts::{Post, Progress};
-use crate::wait::Awaited;
+use crate::wait::{Awaited, Call};
 
 impl Engine {
     /// A message of so many partitions is prepared, each start of which is a new one: the number of its post.
@@ -69,6 +69,28 @@ impl Engine {
         if let Some(number) = around.publish(key, doer.began) {
             around.tell(peer, key, number, doer.began);
         }
+    }
+
+    /// A call found that a partition has come, for which others before it may have asked in vain. When that was ready is
+    /// not known, but not later than the last one.
+    #[inline(never)]
+    pub fn partition_arrived(&mut self, around: &mut impl Surroundings, id: u32, call: Call) {
+        let Some(post) = self.posts.get(id).copied() else { return };
+        let is_received = !post.sends && post.partitions != 0;
+        // A call that finds it at once never waits.
+        if !is_received || post.asked == 0 || post.progress != Progress::Numbered {
+            return;
+        }
+        let mut waiting = self.begin(call);
+        self.found(&mut waiting, id);
+        if post.address.comm == 0 {
+            waiting.findings.elsewhere = true;
+        } else {
+            let (key, number, peer) = (post.moment, post.number, post.address.peer);
+            let lookup = Lookup::of(Awaited::Partition, peer, key, number);
+            self.look_now(around, &mut waiting, lookup);
+        }
+        self.end_long(around, waiting);
     }
 
     /// A call completed such a message. Whether a send waited for its receiver is not known.

@@ -1,5 +1,6 @@
 //! Partitioned messages: what prepares them, and what says that partitions are ready.
 
+use super::asked::asked_in_vain;
 use super::completions::post_of;
 use super::{Returned, with};
 use crate::generated::number;
@@ -16,6 +17,21 @@ impl Returned<'_> {
             engine.prepared_in_partitions(boards, &address, sends, partitions, &doer, known)
         });
         self.keep(id);
+    }
+
+    /// A call asked for a partition.
+    pub fn asked_for_partition(&mut self) {
+        let [request, _, flag, ..] = self.args;
+        let Some(found) = self.ledger.find(*request as u64 & self.library.handle_mask) else {
+            return;
+        };
+        let (id, call) = (post_of(found.entry()), self.call);
+        // SAFETY: an integer that the call has written.
+        if unsafe { *(*flag as *const i32) } == 0 {
+            asked_in_vain(&call, core::iter::once(id));
+        } else if id != 0 && call.counts {
+            with(|engine, _, boards| engine.partition_arrived(boards, id, call));
+        }
     }
 
     /// Partitions are ready to be sent.

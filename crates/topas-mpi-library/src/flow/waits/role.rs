@@ -78,6 +78,8 @@ pub enum Act {
     ExposureWaited,
     /// The same, if they have ended
     ExposureTested,
+    /// Asks whether a partition has come
+    PartitionAsked,
     /// Gets a lock of a window
     Locked,
     /// Gives one back
@@ -197,6 +199,7 @@ const fn act(f: &Function) -> Act {
         {
             Act::PartitionsReady
         }
+        FunctionClass::Partition if f.is_one_of(&["MPI_Parrived"]) => Act::PartitionAsked,
         FunctionClass::SendReceive(Blocking) => Act::SendReceive,
         FunctionClass::SendReceive(Nonblocking) => Act::SendReceiveStarted,
         FunctionClass::MatchedProbe(Blocking) => Act::Matched,
@@ -364,6 +367,7 @@ const fn role(f: &Function) -> Role {
             | Act::PartitionsPrepared
             | Act::PartitionedReceivePrepared
             | Act::PartitionsReady
+            | Act::PartitionAsked
             | Act::CollectivePrepared => false,
             _ => true,
         },
@@ -446,7 +450,7 @@ mod tests {
                 Act::PartitionedReceivePrepared => {
                     &[role.source, role.recvtag, role.comm, role.request]
                 }
-                Act::Start | Act::Freed | Act::PartitionsReady => &[],
+                Act::Start | Act::Freed | Act::PartitionsReady | Act::PartitionAsked => &[],
                 Act::Derived => &[role.comm, role.made],
                 Act::Made | Act::Parent => &[role.made],
                 Act::Spawned => &[role.comm, role.root, role.made],
@@ -480,7 +484,7 @@ mod tests {
         assert_eq!(of("MPI_Mrecv"), Act::Nothing);
         assert_eq!(of("MPI_Psend_init"), Act::PartitionsPrepared);
         assert_eq!(of("MPI_Pready_list"), Act::PartitionsReady);
-        assert_eq!(of("MPI_Parrived"), Act::Nothing);
+        assert_eq!(of("MPI_Parrived"), Act::PartitionAsked);
         assert_eq!(of("MPI_Cart_sub"), Act::Derived);
         assert_eq!(of("MPI_Comm_get_parent"), Act::Parent);
         assert_eq!(of("MPI_Comm_spawn_multiple"), Act::Spawned);
