@@ -1,11 +1,10 @@
 //! Time lines of programs with communicators, windows and files: a click on a call tells by its name, or by what made
 //! it, on which of them the call was.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+use topas_testkit::browser::{measured_in_browser, page_with_reader};
 use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
@@ -82,73 +81,31 @@ fn calls_name_the_communicators_windows_and_files_that_they_are_on() {
     }
 }
 
-/// Chooses the calls of the first rank one after the other, and leaves in the page what is said of each.
+/// Chooses the calls of the first rank one after the other, and leaves what is said of each.
 const CLICKS: &str = r#"
-{
-  const errors = [];
-  addEventListener("error", event => errors.push(event.message));
-  addEventListener("unhandledrejection", event => errors.push(String(event.reason)));
-  // The time of the browser is virtual, and timers run ahead of frames: both are waited for.
-  const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
-  const frames = async () => {
-    let came = false;
-    requestAnimationFrame(() => requestAnimationFrame(() => (came = true)));
-    while (!came) await sleep(20);
-  };
-  const wait = async ms => {
-    await frames();
-    await sleep(ms);
-    await frames();
-  };
-  const call = document.getElementById("call");
-  const canvas = document.getElementById("lines");
-  const key = name => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+  const seen = { calls: [] };
   const run = async () => {
-    for (let i = 0; i < 100 && document.documentElement.dataset.drawn !== "calls"; i++) await wait(30);
-    await wait(400);
+    await drawn();
     key("ArrowDown");
     await wait(100);
-    const calls = [];
     for (let i = 0; i < 40; i++) {
       key("n");
       await wait(50);
-      const words = [...call.querySelectorAll("dt")].map(term => [term.textContent, term.nextElementSibling.textContent]);
-      calls.push(Object.fromEntries(words));
+      const terms = [...$("call").querySelectorAll("dt")];
+      seen.calls.push(Object.fromEntries(terms.map(term => [term.textContent, term.nextElementSibling.textContent])));
     }
-    return calls;
   };
-  run().catch(error => { errors.push(`${error.message} ${error.stack}`); return []; }).then(calls => {
-    document.title = "clicked:" + JSON.stringify({ calls, errors }) + ":end";
-  });
-}
+  leave(run, seen);
 "#;
-
-/// What Chromium shows of the calls of a page.
-fn clicked(scratch: &Scratch, page: &str) -> Value {
-    let (before, rest) = page.split_once("<meta http-equiv=").expect("a policy");
-    // Without its policy, the page runs a script that looks at it.
-    let open = format!("{before}{}", rest.split_once('>').expect("an end").1);
-    let path = scratch.path().join("clicked.html");
-    fs::write(&path, open.replace("</body>", &format!("<script>{CLICKS}</script></body>")))
-        .expect("written");
-    let mut chromium = Command::new("chromium");
-    chromium.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
-    chromium.args(["--window-size=1280,900", "--virtual-time-budget=10000000"]);
-    chromium.arg(format!("--user-data-dir={}", scratch.path().join("profile").display()));
-    let told = chromium.arg(format!("file://{}", path.display())).output().expect("chromium");
-    let text = String::from_utf8_lossy(&told.stdout);
-    let json = text.split_once("clicked:{").expect("what was clicked").1;
-    let json = format!("{{{}", json.split_once(":end").expect("an end").0);
-    let json = json.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    serde_json::from_str(&json).expect("JSON")
-}
 
 #[test]
 #[ignore = "cargo xtask test --browser"]
 fn a_click_on_a_call_names_what_the_call_is_on() {
     for mpi in Mpi::installed("a_click_on_a_call_names_what_the_call_is_on") {
         let (scratch, page, _) = logged(mpi, "mpicc", "timeline/objects.c");
-        let told = clicked(&scratch, &page);
+        let page = page_with_reader(&page, CLICKS);
+        let options = ["--window-size=1280,900", "--virtual-time-budget=10000000"];
+        let told = measured_in_browser(scratch.path(), &page, &options);
         assert_eq!(told["errors"], Value::Array(Vec::new()), "{}: {told}", mpi.name());
         let calls = told["calls"].as_array().expect("calls");
         for (routine, bytes, kind, name) in CALLS {

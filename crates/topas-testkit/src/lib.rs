@@ -1,6 +1,7 @@
 //! Test support for TOPAS.
 
 mod alone;
+pub mod browser;
 pub mod command_table;
 pub mod fake_compiler;
 mod json_page;

@@ -1,9 +1,7 @@
 //! What a browser makes of a page.
 
-use std::fs;
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
+use topas_testkit::browser::{measured_in_frame, page_with_script};
 
 use super::Center;
 
@@ -11,30 +9,9 @@ use super::Center;
 /// screen, light and dark: without scripts of its own, no wider than its window, with enough contrast.
 pub(crate) fn assert_readable(center: &Center, name: &str, page: &str) {
     let script = include_str!("../../../topasview/tests/cli/page.js");
-    let page = page.replace("</body>", &format!("<script>{script}</script></body>"));
-    let inner = page.replace('&', "&amp;").replace('"', "&quot;");
+    let page = page_with_script(page, script);
     for (width, dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
-        // A window is never as narrow as a telephone, but a frame in a window can be.
-        let path = center.path("frame.html");
-        let outer = format!(
-            "<!DOCTYPE html><meta charset=utf-8><style>:root{{color-scheme:light dark}}\
-             iframe{{border:0;width:{width}px}}</style><iframe srcdoc=\"{inner}\"></iframe>"
-        );
-        fs::write(&path, outer).unwrap();
-        let output = Command::new("chromium")
-            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-            .args(["--hide-scrollbars", "--window-size=1400,900"])
-            .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
-            .arg(format!("--user-data-dir={}", center.path("profile").display()))
-            .arg(format!("file://{}", path.display()))
-            .stderr(Stdio::null())
-            .output()
-            .expect("chromium");
-        let text = String::from_utf8(output.stdout).unwrap();
-        let at = text.rfind("measured:{").expect("results of the script") + "measured:".len();
-        let json = text[at..].split_once(":end").unwrap().0;
-        let json = json.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
-        let seen: Value = serde_json::from_str(&json).unwrap();
+        let seen = measured_in_frame(&center.path(""), &page, width, dark, &[]);
         let number = |value: &Value| value.as_f64().unwrap();
         let what = format!("{name}, {width} px, dark: {dark}: {seen}");
         assert_eq!((&seen["scripts"], &seen["width"]), (&0.into(), &width.into()), "{what}");

@@ -1,9 +1,9 @@
 //! The page of HTML: what everybody needs of it, and how a browser shows it.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use topas_testkit::browser::{measured_in_frame, page_with_reader, page_with_script};
 
 use super::synthetic::{Imbalance, Launch};
 use super::{directory, shown};
@@ -69,31 +69,19 @@ pub fn is_readable(page: &str, pictures: usize, texts: usize) {
 /// Shows a page with a script that measures the page, in the widths of a telephone and of a screen,
 /// light and dark. `more` looks at what the script has found, beside what is asked of all pages.
 pub fn measured(page: &str, script: &str, more: impl Fn(&Value, &str)) {
+    measured_page(&page_with_script(page, script), more);
+}
+
+/// The same by a script that does what the reader of the page does.
+pub fn measured_as_read(page: &str, script: &str, more: impl Fn(&Value, &str)) {
+    measured_page(&page_with_reader(page, script), more);
+}
+
+fn measured_page(page: &str, more: impl Fn(&Value, &str)) {
     let dir = tempfile::tempdir().unwrap();
-    let page = page.replace("</body>", &format!("<script>{script}</script></body>"));
-    let inner = page.replace('&', "&amp;").replace('"', "&quot;");
     for (width, dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
-        // A window is never as narrow as a telephone, but a frame in a window can be.
-        let path = dir.path().join("page.html");
-        let outer = format!(
-            "<!DOCTYPE html><meta charset=utf-8><style>:root{{color-scheme:light dark}}\
-             iframe{{border:0;width:{width}px}}</style><iframe srcdoc=\"{inner}\"></iframe>"
-        );
-        fs::write(&path, outer).unwrap();
-        let output = Command::new("chromium")
-            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-            .args(["--hide-scrollbars", "--window-size=1400,900", "--virtual-time-budget=10000000"])
-            .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
-            .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
-            .arg(format!("file://{}", path.display()))
-            .stderr(Stdio::null())
-            .output()
-            .expect("chromium");
-        let text = String::from_utf8(output.stdout).unwrap();
-        let at = text.rfind("measured:{").expect("results of the script") + "measured:".len();
-        let json = text[at..].split_once(":end").unwrap().0;
-        let json = json.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
-        let seen: Value = serde_json::from_str(&json).unwrap();
+        let seen =
+            measured_in_frame(dir.path(), page, width, dark, &["--virtual-time-budget=10000000"]);
         let number = |value: &Value| value.as_f64().unwrap();
         let what = format!("{width} px, dark: {dark}: {seen}");
         more(&seen, &what);

@@ -1,26 +1,6 @@
-// Does what a reader of the page of time lines does, and leaves what then stands there in the page around it.
+// Does what a reader of the page of time lines does, and leaves what then stands there.
 {
-  const errors = [];
-  addEventListener("error", event => errors.push(event.message));
-  addEventListener("unhandledrejection", event => errors.push(String(event.reason)));
-  const seen = { errors };
-  const $ = id => document.getElementById(id);
-  // The time of the browser is virtual, and timers run ahead of frames: both are waited for.
-  const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
-  const frames = async () => {
-    let came = false;
-    requestAnimationFrame(() => requestAnimationFrame(() => (came = true)));
-    while (!came) await sleep(20);
-  };
-  const wait = async ms => {
-    await frames();
-    await sleep(ms);
-    await frames();
-  };
-  const drawn = async () => {
-    for (let i = 0; i < 100 && document.documentElement.dataset.drawn !== "calls"; i++) await wait(30);
-    await wait(400);
-  };
+  const seen = {};
   const canvas = $("lines");
   const span = () => {
     const [from, to] = $("span").textContent.match(/[\d.]+(?= s)/g).map(Number);
@@ -47,7 +27,6 @@
     const Kind = kind === "wheel" ? WheelEvent : PointerEvent;
     canvas.dispatchEvent(new Kind(kind, { pointerId: 1, isPrimary: true, ...about }));
   };
-  const key = name => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
   const change = (id, value, kind) => {
     $(id).value = value;
     $(id).dispatchEvent(new Event(kind, { bubbles: true }));
@@ -117,7 +96,5 @@
     seen.scroll = document.documentElement.scrollWidth;
     Object.assign(seen, { contrast: { contrast: 21 }, size: { size: 12 }, unreachable: 0 });
   };
-  run().catch(error => errors.push(`${error.message} ${error.stack}`)).finally(() => {
-    parent.document.body.append("measured:" + JSON.stringify(seen) + ":end");
-  });
+  leave(run, seen);
 }

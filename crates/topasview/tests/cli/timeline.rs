@@ -10,12 +10,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use topas_mpi_data::{TraceLog, TraceSkips};
+use topas_testkit::browser::page_without_policy;
 use topas_trace::{
     BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, MOST_OF_OBJECT, TraceBlock,
     Writer, checksum, most_of_epoch,
 };
 
-use super::page::{has_its_parts_and_scripts, measured};
+use super::page::{has_its_parts_and_scripts, measured, measured_as_read};
 use super::synthetic_trace::SyntheticTrace;
 use super::{shown, view};
 
@@ -264,16 +265,10 @@ fn the_script_reads_the_events_that_we_read() {
     assert_eq!(told.len(), own.len());
 }
 
-/// The page without its policy, so that a script can be put into it that looks at the page.
-fn open_page(page: &str) -> String {
-    let (before, rest) = page.split_once("<meta http-equiv=").unwrap();
-    format!("{before}{}", rest.split_once('>').unwrap().1)
-}
-
 #[test]
 #[ignore = "cargo xtask test --browser"]
 fn a_browser_shows_time_lines_readably() {
-    let page = open_page(&page(&SyntheticTrace::default(), &[]));
+    let page = page_without_policy(&page(&SyntheticTrace::default(), &[]));
     measured(&page, include_str!("page.js"), |_, _| {});
 }
 
@@ -282,8 +277,8 @@ fn a_browser_shows_time_lines_readably() {
 #[test]
 #[ignore = "cargo xtask test --browser"]
 fn a_browser_moves_in_time_lines() {
-    let page = open_page(&page(&SyntheticTrace::default(), &[]));
-    measured(&page, include_str!("timeline.js"), |seen, what| {
+    let page = page(&SyntheticTrace::default(), &[]);
+    measured_as_read(&page, include_str!("timeline.js"), |seen, what| {
         let text = |key: &str| seen[key].as_str().unwrap_or_default().to_owned();
         assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
         assert!(text("whole").contains("up to 5,216 calls"), "{what}");
@@ -315,9 +310,9 @@ fn a_browser_moves_in_time_lines() {
 fn a_browser_opens_the_log_beside_the_page() {
     let dir = made_up(&SyntheticTrace::default());
     let log = fs::read(dir.path().join("topas-mpi.n001.trace")).unwrap();
-    let page = open_page(&shown(dir.path(), &["--timeline", "--log-beside"]));
+    let page = shown(dir.path(), &["--timeline", "--log-beside"]);
     let script = include_str!("timeline_file.js").replace("LOG_IN_BASE64", &BASE64.encode(&log));
-    measured(&page, &script, |seen, what| {
+    measured_as_read(&page, &script, |seen, what| {
         assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
         let text = |key: &str| seen[key].as_str().unwrap().to_owned();
         assert!(text("before").contains("open the log to see single calls"), "{what}");

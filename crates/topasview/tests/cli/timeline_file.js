@@ -1,14 +1,6 @@
-// Gives the page of time lines a wrong file and then its log, and leaves what then stands there in the page
-// around it.
+// Gives the page of time lines a wrong file and then its log, and leaves what then stands there.
 {
-  const seen = { errors: [] };
-  addEventListener("error", event => seen.errors.push(event.message));
-  addEventListener("unhandledrejection", event => seen.errors.push(String(event.reason)));
-  const $ = id => document.getElementById(id);
-  const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
-  const until = async condition => {
-    for (let i = 0; i < 20000 && !condition(); i++) await sleep(20);
-  };
+  const seen = {};
   const bytes = Uint8Array.from(atob("LOG_IN_BASE64"), character => character.charCodeAt(0));
   const give = file => {
     const files = new DataTransfer();
@@ -32,13 +24,11 @@
     $("state").dispatchEvent(new Event("change"));
     await until(() => $("summary").textContent.includes("times in view"));
     seen.summary = $("summary").textContent;
-  };
-  run().catch(error => seen.errors.push(error.message)).finally(() => {
     const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(part => part / 255);
     Object.assign(seen, {
       width: innerWidth, scroll: document.documentElement.scrollWidth, unreachable: 0,
       ground: (0.2126 * r + 0.7152 * g + 0.0722 * b) ** 2.2, contrast: { contrast: 21 }, size: { size: 12 },
     });
-    parent.document.body.append("measured:" + JSON.stringify(seen) + ":end");
-  });
+  };
+  leave(run, seen);
 }
