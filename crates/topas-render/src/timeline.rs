@@ -20,13 +20,14 @@ use words::Verdict;
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("timeline/decode.js"),
     include_str!("timeline/data.js"),
     include_str!("timeline/picture.js"),
     include_str!("timeline/rows.js"),
     include_str!("timeline/histogram.js"),
     include_str!("timeline/drawing.js"),
+    include_str!("timeline/ahead.js"),
     include_str!("timeline/details.js"),
     include_str!("timeline/viewer.js"),
 ];

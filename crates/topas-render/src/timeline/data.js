@@ -14,8 +14,11 @@ const WAIT_OF_NOTE = PLACE_OF_WAIT.map(place => WAITS[place]);
 const MESSAGE = 0;
 /** Most calls that are kept in memory with their times. */
 const MOST_CALLS = 4_000_000;
-/** Places of logs that are read together. */
+/** Parts of a log that are not further from each other, in B, are read as one. */
+const NEAR = 131_072;
+/** Places of logs that are read together, and how many such readings go on at the same time. */
 const RUNS_AT_ONCE = 64;
+const READINGS = 4;
 
 /** Blocking sends, which wait for late receivers; other point-to-point calls wait for late senders. */
 const IS_SEND = /^MPI_[BRS]?s?end(_c)?$/i;
@@ -44,6 +47,47 @@ function levelAbove(lengths, sum) {
     }
     if (left === count) return level;
     count = left;
+  }
+}
+
+/** Stretches of logs in which these parts of blocks are, and where each part begins in all stretches together. */
+function stretchesOf(parts) {
+  const order = parts.map(({ block, from, to }, part) => ({ part, log: block.log, from: block.offset + from, to: block.offset + to }));
+  order.sort((a, b) => a.log - b.log || a.from - b.from);
+  const [stretches, starts] = [[], new Array(parts.length)];
+  let before = 0;
+  for (const { part, log, from, to } of order) {
+    let last = stretches.at(-1);
+    if (!last || last.log !== log || from - last.to > NEAR) {
+      if (last) before += last.to - last.from;
+      last = { log, from, to };
+      stretches.push(last);
+    }
+    last.to = Math.max(last.to, to);
+    starts[part] = before + from - last.from;
+  }
+  return { stretches, starts };
+}
+
+/** The calls of a slice that may have a wait of one class, of which only the sum is known. */
+class PooledCalls {
+  constructor(most) {
+    this.calls = new Uint32Array(most);
+    this.lengths = new Float64Array(most);
+    this.count = 0;
+    this.sum = 0;
+  }
+
+  add(call, length) {
+    this.calls[this.count] = call;
+    this.lengths[this.count++] = length;
+  }
+
+  /** Writes the estimated wait of each call to its place. */
+  spread(waits) {
+    const { calls, lengths, count } = this;
+    const level = levelAbove(lengths.subarray(0, count), this.sum);
+    for (let i = 0; i < count; i++) waits[calls[i]] = Math.max(0, lengths[i] - level);
   }
 }
 
@@ -104,7 +148,8 @@ class Timeline {
       if (!block) continue;
       const head = headOf(new Uint8Array(await file.slice(block.offset, block.offset + HEAD_BYTES).arrayBuffer()));
       if (head && head.check === block.check) {
-        this.files[place] = file;
+        // Of a file, a browser looks at its length and time whenever a part is asked for; of a part, it does not.
+        this.files[place] = file.slice();
         return null;
       }
     }
@@ -120,11 +165,11 @@ class Timeline {
         return bytes.subarray(from, to);
       });
     }
-    // To a browser, one reading of many parts of a file is far less than many readings.
-    const slices = parts.map(({ block, from, to }) => this.files[block.log].slice(block.offset + from, block.offset + to));
-    const all = new Uint8Array(await new Blob(slices).arrayBuffer());
-    let place = 0;
-    return slices.map(({ size }) => all.subarray(place, (place += size)));
+    // To a browser, one reading is far less than many, and a part of a file takes as long as the reading of NEAR bytes.
+    const { stretches, starts } = stretchesOf(parts);
+    const slices = stretches.map(({ log, from, to }) => this.files[log].slice(from, to));
+    const all = new Uint8Array(await (slices.length === 1 ? slices[0] : new Blob(slices)).arrayBuffer());
+    return parts.map(({ from, to }, i) => all.subarray(starts[i], starts[i] + to - from));
   }
 
   /** That the log has changed since the page was made. */
@@ -162,9 +207,10 @@ class Timeline {
 
   /**
    * Calls `each(piece, times)` with the times of the calls of pieces, and with what is known of their waits. Pieces
-   * that follow one another are read together. Ends early when `isWanted` says so.
+   * that follow one another are read together. Reading begins at once, and decoding when `shown` is done. Ends early
+   * when `isWanted` says so.
    */
-  async readTimes(pieces, each, isWanted = () => true) {
+  async readTimes(pieces, each, isWanted = () => true, shown = null) {
     const runs = [];
     for (const piece of pieces) {
       const last = runs.at(-1)?.at(-1);
@@ -192,17 +238,19 @@ class Timeline {
     };
     const batches = [];
     for (let at = 0; at < runs.length; at += RUNS_AT_ONCE) batches.push(runs.slice(at, at + RUNS_AT_ONCE));
-    // Between two batches, the page answers its reader. While one is decoded, the next is read.
-    let coming = batches.length ? read(batches[0]) : null;
+    // Between two batches, the page answers its reader. While one is decoded, the next ones are read.
+    const coming = batches.slice(0, READINGS).map(read);
+    await shown;
     for (let at = 0; at < batches.length && isWanted(); at++) {
-      const bytes = await coming;
-      coming = at + 1 < batches.length ? read(batches[at + 1]) : null;
+      const bytes = await coming[at];
+      coming[at] = null;
+      if (at + READINGS < batches.length) coming.push(read(batches[at + READINGS]));
       batches[at].forEach((run, i) => take(run, bytes[i]));
     }
   }
 
   /** Reads the times of calls that are not here, and lets go of those that were not used for longest. */
-  async load(pieces, isWanted) {
+  async load(pieces, isWanted, shown) {
     this.uses++;
     for (const piece of pieces) piece.used = this.uses;
     const missing = pieces.filter(piece => !piece.times);
@@ -210,7 +258,7 @@ class Timeline {
       if (!piece.times) this.kept += piece.calls;
       piece.times = times;
       this.held.add(piece);
-    }, isWanted);
+    }, isWanted, shown);
     if (this.kept <= MOST_CALLS) return;
     const old = [...this.held].filter(piece => piece.used < this.uses).sort((a, b) => a.used - b.used);
     for (const piece of old) {
@@ -230,32 +278,33 @@ class Timeline {
     if (leastWait === 0) return;
     const { row } = piece;
     const { notes, sums } = row;
-    const { began, ended, routine } = times;
     const pools = this.poolsOf(row.process);
     times.waits = new Float32Array(piece.calls);
-    const [calls, lengths] = [new Uint32Array(sliceCalls), new Float64Array(sliceCalls)];
+    const gathered = (this.gathered ??= WAITS.map(() => new PooledCalls(sliceCalls)));
     for (let from = 0, slice = piece.slice; from < piece.calls; from += sliceCalls, slice++) {
       const to = Math.min(from + sliceCalls, piece.calls);
       const first = placeAbove(notes.call, piece.before + from - 1);
       const last = placeAbove(notes.call, piece.before + to - 1);
+      let waits = 0;
       for (let pool = 0; pool < WAITS.length; pool++) {
         const at = slice * CLASSES + WAITS[pool];
         let sum = sums[at + CLASSES] - sums[at];
         for (let note = first; note < last; note++) if (PLACE_OF_WAIT[notes.kind[note]] === pool) sum -= notes.wait[note];
+        gathered[pool].count = 0;
         // A nanosecond or so for each call is what rounding leaves.
-        if (sum <= to - from) continue;
-        let count = 0;
-        let note = first;
-        let told = note < last ? notes.call[note] - piece.before : Infinity;
-        for (let call = from; call < to; call++) {
-          while (told < call) told = ++note < last ? notes.call[note] - piece.before : Infinity;
-          if (told === call || pools[routine[call]] !== pool) continue;
-          calls[count] = call;
-          lengths[count++] = ended[call] - began[call];
-        }
-        const level = levelAbove(lengths.subarray(0, count), sum);
-        for (let i = 0; i < count; i++) times.waits[calls[i]] = Math.max(0, lengths[i] - level);
+        gathered[pool].sum = sum <= to - from ? 0 : sum;
+        waits += gathered[pool].sum;
       }
+      if (waits === 0) continue;
+      let note = first;
+      for (let call = from; call < to; call++) {
+        const pool = pools[times.routine[call]];
+        if (pool < 0) continue;
+        while (note < last && notes.call[note] < piece.before + call) note++;
+        if (note < last && notes.call[note] === piece.before + call) continue;
+        gathered[pool].add(call, times.ended[call] - times.began[call]);
+      }
+      for (const pool of gathered) if (pool.sum > 0) pool.spread(times.waits);
     }
   }
 

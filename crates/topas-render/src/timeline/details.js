@@ -29,6 +29,7 @@ function hover(x, y) {
   const entry = entryAt(y);
   if (!entry || x < left) return;
   const moment = view.from + ((x - left) / inner) * (view.to - view.from);
+  pointed = moment;
   const pixel = (view.to - view.from) / inner;
   const names = namesAt(entry.row, moment);
   const within = names.length ? ` in ${names.join(" > ")}` : "";

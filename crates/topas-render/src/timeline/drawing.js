@@ -29,6 +29,8 @@ function drawNow() {
   const { pieces, calls } = timeline.piecesIn(rows, view.from, view.to);
   const fits = timeline.hasCalls && calls <= MOST_DRAWN;
   const isRead = fits && pieces.every(piece => piece.times);
+  wanted = fits ? pieces : [];
+  if (fits) isRead ? timeline.load(wanted) : read(wanted);
   context.clearRect(0, 0, canvas.width, canvas.height);
   const image = context.createImageData(canvas.width, canvas.height);
   const colors = pixels();
@@ -60,10 +62,8 @@ function drawNow() {
   drawOverview();
   showLegend(totals);
   tellView(calls, fits, isRead, unseen);
-  wanted = fits ? pieces : [];
-  if (fits && !isRead) read(wanted);
-  else if (fits) timeline.load(wanted);
   countDurations();
+  if (!fits && timeline.hasCalls) readAhead(rows);
 }
 
 /** The pieces that the latest view needs: others are read no further. */
@@ -72,10 +72,10 @@ let wanted = [];
 /** Reads pieces and draws again; what is wrong is told. */
 async function read(pieces) {
   const isWanted = () => wanted === pieces;
-  // The browser shows the sums first.
-  await new Promise(resolve => setTimeout(resolve));
+  // The log is read while sums are drawn, and decoded when the browser has shown these.
+  const shown = new Promise(resolve => setTimeout(resolve));
   try {
-    await timeline.load(pieces, isWanted);
+    await timeline.load(pieces, isWanted, shown);
     if (isWanted()) draw();
   } catch (error) {
     timeline.files.fill(null);

@@ -235,6 +235,7 @@ function zoomRows(factor, y = AXIS_HEIGHT) {
   view.scroll = share * wholeHeight() - (y - AXIS_HEIGHT);
   draw();
 }
+  pointed = moment;
 
 function pan(share) {
   const by = (view.to - view.from) * share;

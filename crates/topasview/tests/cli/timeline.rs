@@ -31,7 +31,7 @@ fn made_up(run: &SyntheticTrace) -> TempDir {
     dir
 }
 
-fn page(run: &SyntheticTrace, args: &[&str]) -> String {
+pub fn page(run: &SyntheticTrace, args: &[&str]) -> String {
     shown(made_up(run).path(), &[&["--timeline"][..], args].concat())
 }
 
@@ -373,18 +373,33 @@ fn a_browser_moves_in_time_lines_of_many_ranks() {
     }
 }
 
-/// The script without a page: estimates of waits add up to what is known of them.
-#[test]
-fn estimated_waits_add_up_to_their_sum() {
+/// What node prints of a part of the script without a page; None if there is no node to run it.
+fn by_node(script: &str) -> Option<String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut node = Command::new("node");
-    node.arg(here.join("tests/cli/timeline_estimate.js")).arg(here.join(DECODER));
-    let Ok(told) = node.arg(here.join("../topas-render/src/timeline/data.js")).output() else {
-        eprintln!("skipped: estimated_waits_add_up_to_their_sum: there is no node");
-        return;
-    };
+    node.arg(here.join("tests/cli").join(script)).arg(here.join(DECODER));
+    let told = node.arg(here.join("../topas-render/src/timeline/data.js")).output().ok()?;
     let err = String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success() && told.stdout == b"200 sums\n", "{err}");
+    assert!(told.status.success(), "{script}: {err}");
+    Some(String::from_utf8_lossy(&told.stdout).into_owned())
+}
+
+#[test]
+fn estimated_waits_add_up_to_their_sum() {
+    match by_node("timeline_estimate.js") {
+        Some(told) => assert_eq!(told, "200 sums\n"),
+        None => eprintln!("skipped: estimated_waits_add_up_to_their_sum: there is no node"),
+    }
+}
+
+#[test]
+fn parts_of_a_log_near_each_other_are_read_as_one() {
+    match by_node("timeline_bytes.js") {
+        Some(told) => assert_eq!(told, "4 cases\n"),
+        None => {
+            eprintln!("skipped: parts_of_a_log_near_each_other_are_read_as_one: there is no node")
+        }
+    }
 }
 
 /// The page as it is, with its policy: it draws, and what stands in the log runs nowhere.
