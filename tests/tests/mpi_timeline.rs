@@ -291,7 +291,7 @@ fn communicators_have_the_names_that_the_program_gave_them() {
                 let own: Vec<_> = events.iter().filter(is_own).collect();
                 assert_eq!(own.len(), RANKS as usize, "{what}");
                 for event in own {
-                    assert_eq!(told["names"][event[10]].as_str(), *name, "{what}");
+                    assert_eq!(told["worlds"][0]["names"][event[10]].as_str(), *name, "{what}");
                 }
             }
             let named: Vec<_> = events.iter().filter(|e| e[2] == "MPI_Comm_set_name").collect();

@@ -64,8 +64,8 @@ fn calls_name_the_communicators_windows_and_files_that_they_are_on() {
                 assert_eq!(own.len(), RANKS as usize, "{routine} {bytes}: {what}");
                 for event in own {
                     let told = match name.strip_prefix("made by ") {
-                        Some(maker) => (&facts["makers"][event[10]], maker),
-                        None => (&facts["names"][event[10]], name),
+                        Some(maker) => (&facts["worlds"][0]["makers"][event[10]], maker),
+                        None => (&facts["worlds"][0]["names"][event[10]], name),
                     };
                     assert_eq!(told.0, told.1, "{routine} {bytes}: {facts} {what}");
                 }

@@ -78,7 +78,7 @@ pub use sums::{
 pub use timeline::{
     CallPlace, HostClocks, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum,
     TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
-    TimelineProcess, TimelineRow, TimelineSlice, object_of_routine,
+    TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld, object_of_routine,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;
@@ -88,4 +88,6 @@ pub use trace::{
     data_file_beside, trace_files,
 };
 pub use waits::{Blame, RoutineWaits, WaitFigures};
-pub use worlds::{StartedWorld, WorldCall, WorldLink, world_links};
+pub use worlds::{
+    NumberedWorld, StartedWorld, WorldCall, WorldLink, first_world, world_links, worlds_started_by,
+};

@@ -23,6 +23,7 @@ mod started;
 mod states;
 #[cfg(test)]
 mod tests;
+mod worlds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -50,6 +51,7 @@ pub use notes::{NoteKind, TimelineNote};
 pub use objects::{TimelineObject, object_of_routine};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};
 pub use states::{TIME_CLASSES, TimeClass};
+pub use worlds::TimelineWorld;
 
 /// A process of the launch that is shown: the log by its place, and the process in the log.
 pub type TimelineProcess<'l> = (usize, &'l TraceProcess);
@@ -57,16 +59,16 @@ pub type TimelineProcess<'l> = (usize, &'l TraceProcess);
 /// A launch as a picture.
 #[derive(Debug)]
 pub struct Timeline<'l> {
-    /// The processes, by rank
+    /// The processes, by world and rank
     pub processes: Vec<TimelineProcess<'l>>,
-    /// The threads, by rank and number
+    /// The worlds: one, or those of a run whose ranks started others
+    pub worlds: Vec<TimelineWorld>,
+    /// The threads, by world, rank and number
     pub rows: Vec<TimelineRow>,
     /// What was found out about calls, in their order
     pub notes: Vec<TimelineNote>,
     /// Notes of shorter waits are not kept, in ns; 0 if all are
     pub least_wait: u64,
-    /// Communicators, windows and files of which the log tells a name or what made them, by their numbers
-    pub objects: BTreeMap<u64, TimelineObject>,
     /// States that the program names, by row and begin
     pub states: Vec<NamedState>,
     /// What the states of each name have together
@@ -75,6 +77,8 @@ pub struct Timeline<'l> {
     pub least_state: u64,
     /// When the last call ended, in ns since the first call of the first rank
     pub ended: u64,
+    /// When the first rank was through `MPI_Init`, on the same clock; 0 if the logs do not tell
+    pub initialized: u64,
     /// What was passed over
     pub skips: TraceSkips,
     /// Messages and collectives whose other side could not be told
@@ -103,15 +107,15 @@ struct RoutineRole {
     object: ObjectCall,
 }
 
-/// The processes of the newest launch, or of the one with this id, and how many launches there are.
-/// A process of a rank that is there already belongs to another launch, whatever the id says.
-fn launch<'l>(logs: &'l [TraceLog], id: Option<&str>) -> (Vec<TimelineProcess<'l>>, usize) {
-    let mut all: Vec<TimelineProcess<'l>> = Vec::new();
+/// The processes of each launch by rank, the newest launch first. A process of a rank that is there already belongs to
+/// another launch, whatever the id says.
+fn launches(logs: &[TraceLog]) -> Vec<(&str, Vec<TimelineProcess<'_>>)> {
+    let mut all: Vec<TimelineProcess<'_>> = Vec::new();
     for (place, log) in logs.iter().enumerate() {
         all.extend(log.processes.iter().map(|process| (place, process)));
     }
     all.sort_by_key(|(_, process)| std::cmp::Reverse(process.first_moment().realtime));
-    let mut launches: Vec<(&str, BTreeSet<u32>, Vec<TimelineProcess<'l>>)> = Vec::new();
+    let mut launches: Vec<(&str, BTreeSet<u32>, Vec<TimelineProcess<'_>>)> = Vec::new();
     for (place, process) in all {
         let own = process.facts.value("id");
         let known =
@@ -124,11 +128,23 @@ fn launch<'l>(logs: &'l [TraceLog], id: Option<&str>) -> (Vec<TimelineProcess<'l
             None => launches.push((own, BTreeSet::from([process.rank]), vec![(place, process)])),
         }
     }
-    let count = launches.len();
-    let wanted = launches.into_iter().find(|(own, _, _)| id.is_none_or(|id| own.starts_with(id)));
-    let mut members = wanted.map_or(Vec::new(), |(_, _, members)| members);
-    members.sort_by_key(|(_, process)| process.rank);
-    (members, count)
+    for (_, _, members) in &mut launches {
+        members.sort_by_key(|(_, process)| process.rank);
+    }
+    launches.into_iter().map(|(id, _, members)| (id, members)).collect()
+}
+
+/// How many ranks a launch has; more than its processes if some are not in the logs.
+fn ranks_of(processes: &[TimelineProcess<'_>]) -> u64 {
+    let told =
+        processes.iter().filter_map(|(_, process)| process.facts.value("ranks").parse().ok());
+    told.max().unwrap_or(0).max(processes.len() as u64)
+}
+
+/// How many calls of these processes a slice has.
+fn slice_calls_of(processes: &[TimelineProcess<'_>]) -> u32 {
+    let blocks = processes.iter().flat_map(|(_, process)| process.blocks());
+    rows::slice_calls(blocks.map(|(_, block)| u64::from(block.head.events())).sum())
 }
 
 impl<'l> Timeline<'l> {
@@ -141,17 +157,32 @@ impl<'l> Timeline<'l> {
     pub fn read(
         logs: &'l [TraceLog],
         id: Option<&str>,
-        mut progress: impl FnMut(usize, usize),
+        progress: impl FnMut(usize, usize),
     ) -> io::Result<Option<Timeline<'l>>> {
-        let (processes, launches) = launch(logs, id);
-        if processes.is_empty() {
+        let launches = launches(logs);
+        let others = launches.len().saturating_sub(1);
+        let mut wanted = launches.into_iter();
+        let Some((_, processes)) = wanted.find(|(own, _)| id.is_none_or(|id| own.starts_with(id)))
+        else {
             return Ok(None);
-        }
+        };
         let members: Vec<&TraceProcess> = processes.iter().map(|(_, process)| *process).collect();
         let (clocks, host_clocks) = clocks(&members);
-        let blocks = members.iter().flat_map(|process| process.blocks());
-        let calls: u64 = blocks.map(|(_, block)| u64::from(block.head.events())).sum();
-        let slice_calls = rows::slice_calls(calls);
+        let slice_calls = slice_calls_of(&processes);
+        let clocked = (&clocks[..], host_clocks);
+        let mut timeline = Timeline::of_world(logs, processes, clocked, slice_calls, progress)?;
+        timeline.other_launches = others;
+        Ok(Some(timeline))
+    }
+
+    /// The time line of a world, by these clocks of its processes.
+    fn of_world(
+        logs: &'l [TraceLog],
+        processes: Vec<TimelineProcess<'l>>,
+        (clocks, host_clocks): (&[RowClock<'l>], HostClocks),
+        slice_calls: u32,
+        mut progress: impl FnMut(usize, usize),
+    ) -> io::Result<Timeline<'l>> {
         let mut rows: Vec<TimelineRow> = Vec::new();
         let mut order: Vec<(u64, usize, usize, &FoundBlock)> = Vec::new();
         for (place, (log, process)) in processes.iter().enumerate() {
@@ -166,8 +197,7 @@ impl<'l> Timeline<'l> {
         }
         // Of a thread, the order of blocks is that of their numbers.
         order.sort_by_key(|(began, row, _, block)| (*began, *row, block.head.number));
-        let ranks = members.iter().filter_map(|process| process.facts.value("ranks").parse().ok());
-        let ranks: u64 = ranks.max().unwrap_or(0).max(members.len() as u64);
+        let ranks = ranks_of(&processes);
         let mut reader = TimelineReader {
             processes: &processes,
             clocks,
@@ -190,14 +220,19 @@ impl<'l> Timeline<'l> {
             reader.block(*row, &logs[*log], *log, block)?;
             reader.notes.book(&mut reader.rows);
         }
-        let missing_ranks = ranks - members.len() as u64;
+        let initialized = processes.iter().zip(clocks).filter_map(|((_, process), clock)| {
+            let ticks = process.initialized().ticks;
+            (ticks > 0).then(|| clock.nanoseconds(ticks))
+        });
+        let initialized = initialized.min().unwrap_or(0);
+        let missing_ranks = ranks - processes.len() as u64;
         let mut timeline = reader.finish();
         timeline.processes = processes;
         timeline.host_clocks = host_clocks;
-        timeline.other_launches = launches - 1;
         timeline.missing_ranks = missing_ranks;
         timeline.slice_calls = slice_calls;
-        Ok(Some(timeline))
+        timeline.initialized = initialized;
+        Ok(timeline)
     }
 }
 
@@ -216,10 +251,7 @@ impl Timeline<'_> {
         mut each: impl FnMut(CallPlace, u64, u64, &CallEvent) -> io::Result<()>,
     ) -> io::Result<()> {
         let own = &self.rows[row];
-        let members: Vec<&TraceProcess> =
-            self.processes.iter().map(|(_, process)| *process).collect();
-        let (clocks, _) = clocks(&members);
-        let clock = clocks[own.process];
+        let clock = self.clocks()[own.process];
         let (log, process) = self.processes[own.process];
         let known: BTreeMap<u64, &FoundBlock> =
             process.blocks().map(|(_, block)| (block.offset, block)).collect();
@@ -290,7 +322,7 @@ impl Timeline<'_> {
 /// What is known while blocks are read.
 struct TimelineReader<'l, 'p> {
     processes: &'p [TimelineProcess<'l>],
-    clocks: Vec<RowClock<'l>>,
+    clocks: &'p [RowClock<'l>],
     /// Routines by process and number
     roles: FxHashMap<(usize, u16), RoutineRole>,
     messages: Messages,
@@ -486,14 +518,15 @@ impl<'l> TimelineReader<'l, '_> {
         }
         Timeline {
             processes: Vec::new(),
+            worlds: vec![TimelineWorld { first: 0, asked: 0, objects: self.objects }],
             rows: self.rows,
             notes,
             least_wait: self.notes.least,
-            objects: self.objects,
             states: self.states.all,
             state_sums: self.states.sums,
             least_state: self.states.least,
             ended,
+            initialized: 0,
             skips: self.skips,
             untold: self.messages.untold + self.collectives.untold + self.epochs.untold,
             unnamed: self.messages.unnamed + self.epochs.unnamed,

@@ -71,6 +71,7 @@ pub struct TraceFacts {
     /// Lines in the form `key value`, as the file has them
     lines: Vec<(String, String)>,
     began: Moment,
+    initialized: Moment,
     latest: Moment,
     clock: Option<HostClock>,
 }
@@ -83,6 +84,7 @@ impl TraceFacts {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
             match key {
                 "began" => facts.began = moment(value),
+                "initialized" => facts.initialized = moment(value),
                 "latest" => facts.latest = moment(value),
                 "clock" => facts.clock = host_clock(value),
                 _ => facts.lines.push((key.to_owned(), value.to_owned())),
@@ -183,6 +185,11 @@ impl TraceProcess {
     /// The first moment that the process tells of.
     pub fn first_moment(&self) -> Moment {
         self.facts.began
+    }
+
+    /// When the process was through `MPI_Init`; zeros if it was not, or if its log does not tell.
+    pub fn initialized(&self) -> Moment {
+        self.facts.initialized
     }
 
     /// The latest moment that the process tells of.

@@ -156,6 +156,45 @@ pub fn world_links(profiles: &[MpiProfile]) -> Vec<WorldLink<'_>> {
     links
 }
 
+/// The world from which all came that led to this one: itself, if no other is known to have started it.
+pub fn first_world<'p>(of: &'p MpiProfile, links: &[WorldLink<'p>]) -> &'p MpiProfile {
+    let mut at = of;
+    // Damaged files may tell that worlds started each other.
+    for _ in 0..links.len() {
+        let Some(link) = links.iter().find(|link| std::ptr::eq(link.child, at)) else { break };
+        at = link.parent;
+    }
+    at
+}
+
+/// A world that another world of the same run started. Worlds are counted from 1 on: the first is that of the launcher.
+#[derive(Clone, Copy, Debug)]
+pub struct NumberedWorld<'l, 'p> {
+    /// Its number
+    pub number: usize,
+    /// The number of the world that started it
+    pub parent: usize,
+    /// What started it
+    pub link: &'l WorldLink<'p>,
+}
+
+/// The worlds that a world and those that it started have started, in the order of the calls.
+pub fn worlds_started_by<'l, 'p>(
+    first: &'p MpiProfile,
+    links: &'l [WorldLink<'p>],
+) -> Vec<NumberedWorld<'l, 'p>> {
+    let mut known = vec![first];
+    let mut worlds = Vec::new();
+    // Links are in the order of the calls: a world is there before what it starts.
+    for link in links {
+        let is_parent = |one: &&MpiProfile| std::ptr::eq(*one, link.parent);
+        let Some(parent) = known.iter().position(is_parent) else { continue };
+        known.push(link.child);
+        worlds.push(NumberedWorld { number: known.len(), parent: parent + 1, link });
+    }
+    worlds
+}
+
 /// The places of those calls that may have started a world.
 fn candidates(child: &MpiProfile, calls: &[FreeCall<'_>]) -> Vec<usize> {
     let Some(spawned) = child.facts.spawned else { return Vec::new() };

@@ -54,7 +54,9 @@ pub(crate) use routines::{
 pub use standing::{
     CallPlaces, call_places, call_words, lost_words, standing_words, standstill_words,
 };
-pub use worlds::{WorldViews, link_started_by, started_by, starters_in_words, worlds_in_words};
+pub use worlds::{
+    WorldViews, link_started_by, started_by, starter, starters_in_words, worlds_in_words,
+};
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,8 +55,17 @@ pub struct TimelinePage<'p> {
     pub logs: &'p [LogFile],
     /// The blocks of all rows, row by row; None if the page is to open the logs itself
     pub blocks: Option<&'p [Vec<u8>]>,
+    /// What is known of each world of the timeline beside its log
+    pub worlds: &'p [PageWorld<'p>],
+}
+
+/// What a page says of a world beside what the log tells.
+#[derive(Clone, Default)]
+pub struct PageWorld<'p> {
     /// A profile of the launch and its call paths, as far as these are known
     pub profile: Option<(&'p MpiProfile, Option<&'p PathViews>)>,
+    /// The rank that started the world, as `rank 1` or `rank 0 of world 2`; None if a launcher did, or nobody knows
+    pub started_by: Option<String>,
 }
 
 /// What is only allowed in the page: its own script and its own style.
@@ -79,19 +88,16 @@ impl TimelinePage<'_> {
             let text = first.map_or("", |process| process.facts.value(key));
             Shown(text.as_bytes()).to_string()
         };
-        let exe = fact("exe");
-        let exe = match exe.rsplit('/').next() {
-            Some(name) if !name.is_empty() => name.to_owned(),
-            _ => "a program".to_owned(),
-        };
-        let scripts = self.profile.map(|(profile, _)| profile.scripts()).unwrap_or_default();
-        let exe = crate::wording::with_scripts(exe.as_bytes(), scripts);
         let ranks = crate::wording::count(timeline.processes.len() as u64, "rank");
-        let title = format!("{exe}: time line of {ranks}");
+        let worlds = match timeline.worlds.len() {
+            0 | 1 => String::new(),
+            worlds => format!(" in {worlds} worlds"),
+        };
+        let title = format!("{}: time line of {ranks}{worlds}", self.program(0));
         // In a block of its own, so that nothing else in the page has its names.
         let script = format!("\"use strict\";{{\n{}}}\n", SCRIPTS.concat());
         let style = html::style() + TIMELINE_STYLE;
-        let verdict = Verdict::of(timeline, self.profile);
+        let verdict = Verdict::of(timeline, self.worlds);
         // A text in a script ends where `</` stands.
         let facts = index::facts(self, verdict.late).to_string().replace('<', "\\u003c");
         html! {
@@ -111,10 +117,9 @@ impl TimelinePage<'_> {
                         @if let Some(words) = &verdict.words {
                             p.finding { (words) }
                         }
-                        @for note in words::notes(timeline) { p.note { (note) } }
                     }
                     main id="main" {
-                        (section("lines-title", "Time lines", &self.lines(&verdict)))
+                        (section("lines-title", "Time lines", &html! { div.timeline { (self.lines(&verdict)) } }))
                         (section("durations-title", "How long a state took", &durations()))
                         script id="facts" type="application/json" { (PreEscaped(facts)) }
                         script id="index" type="text/plain" { (index::index(timeline)) }
@@ -142,6 +147,32 @@ impl TimelinePage<'_> {
         .into_string()
     }
 
+    /// The program of a world.
+    fn program(&self, world: usize) -> String {
+        let first = self.timeline.worlds.get(world).map(|world| world.first);
+        let first = first.and_then(|first| self.timeline.processes.get(first));
+        let exe = first.map_or("", |(_, process)| process.facts.value("exe"));
+        let exe = match exe.rsplit('/').next() {
+            Some(name) if !name.is_empty() => Shown(name.as_bytes()).to_string(),
+            _ => "a program".to_owned(),
+        };
+        let profile = self.worlds.get(world).and_then(|world| world.profile);
+        let scripts = profile.map(|(profile, _)| profile.scripts()).unwrap_or_default();
+        crate::wording::with_scripts(exe.as_bytes(), scripts)
+    }
+
+    /// A world in words: its number, as topasview --why counts the worlds, its program, and who started it.
+    fn world_words(&self, world: usize) -> String {
+        let by = self.worlds.get(world).and_then(|world| world.started_by.as_ref());
+        let by = by.map_or_else(String::new, |rank| format!(" (started by {rank})"));
+        format!("World {}: {}{by}", self.world_number(world), self.program(world))
+    }
+
+    /// The number of a world, from 1 on.
+    fn world_number(&self, world: usize) -> usize {
+        words::world_number(self.timeline, world)
+    }
+
     /// The picture and what is around it.
     fn lines(&self, verdict: &Verdict) -> Markup {
         let used =
@@ -162,6 +193,34 @@ impl TimelinePage<'_> {
                     label { "Event log " input #file type="file" multiple; }
                 }
             }
+            (self.tools(verdict))
+            div.legend role="group" aria-label="States: a button shows one alone, and how long it took" {
+                @for class in TimeClass::ALL.into_iter().filter(used) {
+                    button type="button" data-kind=(class as u8) aria-pressed="false" {
+                        i class={ "k" (class as u8) } {}
+                        (class_words(class)) " "
+                        span {}
+                    }
+                }
+            }
+            div.picture {
+                canvas #overview role="img" aria-label="The whole run, all ranks together; a frame shows what is in view" {}
+                canvas #lines tabindex="0" role="application"
+                    aria-label="Time lines of the ranks. Keys are told below; the table of the ranks has the numbers." {}
+            }
+            p.note #span {}
+            output #status aria-live="polite" {}
+            div #call hidden {
+                button #close type="button" { "Close" }
+                dl {}
+            }
+            @for note in words::notes(self.timeline) { p.note { (note) } }
+        }
+    }
+
+    /// What moves in the picture, and what it shows.
+    fn tools(&self, verdict: &Verdict) -> Markup {
+        html! {
             div.tools #tools hidden {
                 button #in type="button" title="Zoom in (+)" { "Zoom in" }
                 button #out type="button" title="Zoom out (-)" { "Zoom out" }
@@ -186,24 +245,6 @@ impl TimelinePage<'_> {
                 @if !self.timeline.states.is_empty() {
                     label { input #named type="checkbox" checked; " states of the program" }
                 }
-            }
-            div.legend role="group" aria-label="States: a button shows one alone, and how long it took" {
-                @for class in TimeClass::ALL.into_iter().filter(used) {
-                    button type="button" data-kind=(class as u8) aria-pressed="false" {
-                        i class={ "k" (class as u8) } {}
-                        (class_words(class)) " "
-                        span {}
-                    }
-                }
-            }
-            canvas #overview role="img" aria-label="The whole run, all ranks together; a frame shows what is in view" {}
-            canvas #lines tabindex="0" role="application"
-                aria-label="Time lines of the ranks. Keys are told below; the table of the ranks has the numbers." {}
-            p.note #span {}
-            output #status aria-live="polite" {}
-            div #call hidden {
-                button #close type="button" { "Close" }
-                dl {}
             }
         }
     }

@@ -5,7 +5,7 @@ use topas_data::field::{FieldKind, FieldUnit};
 use topas_findings::{BottleneckSearch, FactSource, FactValues, RuleFinding, ScantFinding};
 
 use crate::finding::{json, sentence, sentences, words};
-use crate::mpi_views::WaitKind;
+use crate::mpi_views::{WaitKind, starter};
 use crate::number::{duration, percent};
 use crate::wording::{count, hanging, named, paragraph, with_scripts};
 
@@ -259,13 +259,12 @@ fn worlds(run: &SearchedRun, columns: usize) -> String {
     for world in run.worlds.iter().take(WORLDS) {
         let SearchedRun { exe, pes, wall, id, .. } = &world.run;
         let line = format!(
-            "World {}: {}, {pes} PEs, {} of wall clock time, launch {}, started by {}{}{}.",
+            "World {}: {}, {pes} PEs, {} of wall clock time, launch {}, started by {}{}.",
             world.number,
             named(exe),
             duration(*wall),
             named(id),
-            world.starter,
-            if world.parent == 1 { String::new() } else { format!(" of world {}", world.parent) },
+            starter(&world.starter, world.parent),
             world.call.as_ref().map_or_else(String::new, |call| format!(" by {call}")),
         );
         out += &format!("\n{}", hanging(&line, columns, INDENT).trim_end());

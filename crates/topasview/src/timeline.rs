@@ -1,16 +1,15 @@
 //! `topasview --timeline`: time lines of event logs as a page of HTML.
 
-use std::collections::BTreeSet;
+mod worlds;
+
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    MpiProfile, Origin, Timeline, TraceLog, TraceSkips, data_file_beside, own_uid,
-    read_launch_profiles, read_spool_files, spool_files, trace_files,
+    Origin, Timeline, TraceLog, TraceSkips, own_uid, read_spool_files, spool_files, trace_files,
 };
-use topas_render::mpi_views::PathViews;
 use topas_render::timeline::{LogFile, TimelinePage};
 use topas_terminal::{Printed, Progress};
 
@@ -18,6 +17,7 @@ use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::mpi_profile;
 use crate::output::{may_write, save};
+use worlds::RunWorlds;
 
 /// Largest logs whose blocks stand in the page, in B.
 const MOST_INSIDE: u64 = 32_000_000;
@@ -136,25 +136,6 @@ fn warn(path: &Path, skips: &TraceSkips, quiet: bool) {
     }
 }
 
-/// The profile beside the logs of the launch: what it has measured, and call paths, which an event log only numbers.
-fn profile(
-    args: &Args,
-    timeline: &Timeline<'_>,
-    logs: &[&Path],
-) -> Option<(MpiProfile, Option<PathViews>)> {
-    let data: BTreeSet<PathBuf> = logs.iter().filter_map(|log| data_file_beside(log)).collect();
-    let sources: Vec<Source> = data.into_iter().map(Source::File).collect();
-    let (_, first) = timeline.processes.first()?;
-    let id = first.facts.value("id").as_bytes();
-    let (found, errors) = read_launch_profiles(&sources, id, &mut |_| {});
-    for error in errors.iter().filter(|_| !args.quiet) {
-        TOOL.warning(error, None, "call paths have no names without it");
-    }
-    let profile = found.profiles.into_iter().next()?;
-    let paths = mpi_profile::paths(args, &profile);
-    Some((profile, paths))
-}
-
 /// The page of these logs. The Err is the exit code.
 fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> Result<String, u8> {
     let failed = |cause| {
@@ -163,7 +144,12 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
     };
     let mut progress = Progress::new(TOOL, args.quiet);
     let tell = |read, all| progress.at(|| format!("{read} of {all} blocks read"));
-    let timeline = Timeline::read(logs, args.launch.as_deref(), tell).map_err(failed)?;
+    let worlds = RunWorlds::of(args, logs, named);
+    let timeline = match &worlds.ids()[..] {
+        [_, _, ..] => Timeline::read_worlds(logs, &worlds.ids(), tell),
+        _ => Timeline::read(logs, args.launch.as_deref(), tell),
+    };
+    let timeline = timeline.map_err(failed)?;
     drop(progress);
     let Some(timeline) = timeline else {
         let id = args.launch.as_deref().unwrap_or_default();
@@ -172,12 +158,12 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
     };
     let inside = !args.log_beside && timeline.bytes() <= MOST_INSIDE;
     let blocks = if inside { Some(timeline.blocks(logs).map_err(failed)?) } else { None };
-    let profile = profile(args, &timeline, named);
+    let paths = worlds.paths(args);
     let page = TimelinePage {
         timeline: &timeline,
         logs: files,
         blocks: blocks.as_deref(),
-        profile: profile.as_ref().map(|(profile, paths)| (profile, paths.as_ref())),
+        worlds: &worlds.on_page(&timeline, &paths),
     };
     Ok(page.html())
 }

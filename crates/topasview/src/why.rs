@@ -13,9 +13,9 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    LaunchPaths, MpiProfile, Network, Origin, Standstill, Timeline, TraceLog, WorldLink,
-    data_file_beside, is_spool, processors_of, read_profiles, read_spool_files, replay,
-    spool_files, trace_files, world_links,
+    LaunchPaths, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
+    WorldLink, data_file_beside, first_world, is_spool, processors_of, read_profiles,
+    read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
@@ -290,13 +290,9 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
 
 /// The id of the world from which the newest profile came, if that was another.
 fn root_of(profiles: &[MpiProfile]) -> Option<Box<[u8]>> {
-    let links = world_links(profiles);
-    let mut at = profiles.first()?;
-    for _ in 0..links.len() {
-        let Some(link) = links.iter().find(|link| std::ptr::eq(link.child, at)) else { break };
-        at = link.parent;
-    }
-    profiles.first().is_some_and(|first| !std::ptr::eq(first, at)).then(|| at.facts.id.clone())
+    let first = profiles.first()?;
+    let root = first_world(first, &world_links(profiles));
+    (!std::ptr::eq(first, root)).then(|| root.facts.id.clone())
 }
 
 /// The profile among all that were read that is that of the run.
@@ -320,25 +316,21 @@ fn worlds(
     run: &KnownRun,
     links: &[WorldLink<'_>],
 ) -> Vec<SearchedWorld> {
-    let mut known: Vec<&MpiProfile> = own(run).into_iter().collect();
-    let mut worlds = Vec::new();
-    // Links are in the order of the calls: a world is there before what it starts.
-    for link in links {
-        let is = |one: &&MpiProfile| std::ptr::eq(*one, link.parent);
-        let Some(parent) = known.iter().position(is) else { continue };
-        known.push(link.child);
+    let Some(own) = own(run) else { return Vec::new() };
+    let searched_world = |world: NumberedWorld<'_, '_>| {
+        let NumberedWorld { number, parent, link } = world;
         let facts = facts(args, None, Some(link.child));
-        worlds.push(SearchedWorld {
+        SearchedWorld {
             run: searched(None, Some(link.child), &facts),
-            number: known.len(),
-            parent: parent + 1,
+            number,
+            parent,
             starter: starters_in_words(link),
             rank: link.call().map(|(rank, _)| rank),
             call: world_started(args, link),
             search: rules.search(&facts, None),
-        });
-    }
-    worlds
+        }
+    };
+    worlds_started_by(own, links).into_iter().map(searched_world).collect()
 }
 
 /// All facts of a run.

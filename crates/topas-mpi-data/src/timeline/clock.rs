@@ -31,8 +31,13 @@ const SCALE_DIGITS: u32 = 60;
 impl RowClock<'_> {
     /// A tick in nanoseconds since the origin; 0 before the origin.
     pub(super) fn nanoseconds(&self, tick: u64) -> u64 {
+        u64::try_from(self.since_origin(tick).max(0)).unwrap_or(LATEST).min(LATEST)
+    }
+
+    /// The same, negative before the origin.
+    fn since_origin(&self, tick: u64) -> i128 {
         let own = self.told_by.map_or(tick, |process| self.of_host(process, tick));
-        u64::try_from((i128::from(own) + self.offset).max(0)).unwrap_or(LATEST).min(LATEST)
+        i128::from(own) + self.offset
     }
 }
 
@@ -78,6 +83,17 @@ pub enum HostClocks {
 }
 
 impl HostClocks {
+    /// What both ways together are worth.
+    pub(super) fn or_worse(self, other: HostClocks) -> HostClocks {
+        use HostClocks::{Compared, One, TimeOfDay};
+        match (self, other) {
+            (TimeOfDay, _) | (_, TimeOfDay) => TimeOfDay,
+            (Compared { error: a }, Compared { error: b }) => Compared { error: a.max(b) },
+            (Compared { error }, One) | (One, Compared { error }) => Compared { error },
+            (One, One) => One,
+        }
+    }
+
     /// How much later than its arrival a message may seem to be sent, in nanoseconds.
     pub(super) fn tolerance(self) -> u64 {
         const OF_A_HOST: u64 = 1000;
@@ -89,6 +105,41 @@ impl HostClocks {
             HostClocks::Compared { error } => error.min(LATEST) * 2 + OF_A_HOST,
         }
     }
+}
+
+/// Puts the clocks of the processes of a world beside those of other worlds: by a host on which both have processes, else
+/// by the time of day.
+pub(super) fn put_beside(
+    known: &[(&TraceProcess, RowClock<'_>)],
+    own: &[&TraceProcess],
+    clocks: &mut [RowClock<'_>],
+) -> HostClocks {
+    let host = |process: &TraceProcess| process.facts.value("host").to_owned();
+    let clocked = || own.iter().zip(clocks.iter()).filter(|(process, _)| process.has_clock());
+    let on_host = |name: String| {
+        known.iter().find(|(process, _)| process.has_clock() && host(process) == name)
+    };
+    let shared =
+        clocked().find_map(|(process, clock)| Some((process, clock, on_host(host(process))?)));
+    let (later, kind) = if let Some((process, clock, (_, beside))) = shared {
+        // The processes of a host count the same ticks.
+        let tick = process.first_moment().ticks;
+        (beside.since_origin(tick) - clock.since_origin(tick), HostClocks::One)
+    } else {
+        let ahead = |process: &TraceProcess, clock: &RowClock<'_>| {
+            let first = process.first_moment();
+            i128::from(first.realtime) - clock.since_origin(first.ticks)
+        };
+        let first = known.iter().find(|(process, _)| process.has_clock());
+        let (Some((process, clock)), Some((other, beside))) = (clocked().next(), first) else {
+            return HostClocks::One;
+        };
+        (ahead(process, clock) - ahead(other, beside), HostClocks::TimeOfDay)
+    };
+    for clock in clocks {
+        clock.offset += later;
+    }
+    kind
 }
 
 /// The clock of each process, and how hosts were put beside each other. Their monotonic clocks begin

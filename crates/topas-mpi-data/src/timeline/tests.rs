@@ -16,6 +16,7 @@ mod neighbors;
 mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 mod synthetic;
+mod worlds;
 
 use synthetic::SyntheticTrace;
 

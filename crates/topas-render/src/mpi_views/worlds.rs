@@ -53,6 +53,15 @@ pub fn starters_in_words(link: &WorldLink<'_>) -> String {
     }
 }
 
+/// Who started a world, as [`starters_in_words`] tells it, with the number of their own world: `rank 1`, or `rank 0 of
+/// world 2`.
+pub fn starter(ranks: &str, world: usize) -> String {
+    match world {
+        1 => ranks.to_owned(),
+        world => format!("{ranks} of world {world}"),
+    }
+}
+
 /// What a profile alone tells of other worlds, for places that read no more; None if nothing.
 pub fn worlds_in_words(profile: &MpiProfile) -> Option<String> {
     let mut parts = Vec::new();

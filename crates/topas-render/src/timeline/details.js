@@ -62,11 +62,12 @@ function withoutNames(routine, told) {
 /** What a call is on, by the kind that its routine has in the facts. */
 const OBJECT_WORDS = ["Communicator", "Window", "File"];
 
-/** A communicator, window or file: the name that the program gave it, else what made it, and its number. */
-function objectWords(number) {
+/** A communicator, window or file of a process: the name that the program gave it, else what made it, and its number. */
+function objectWords(process, number) {
   const digits = number.toString(16);
-  const maker = facts.makers[digits] ? `made by ${facts.makers[digits]}; ` : "";
-  return facts.names[digits] ?? `number ${digits}; ${maker}the program gave it no name that the log has`;
+  const { names, makers } = facts.worlds[process.world];
+  const maker = makers[digits] ? `made by ${makers[digits]}; ` : "";
+  return names[digits] ?? `number ${digits}; ${maker}the program gave it no name that the log has`;
 }
 
 /** A call path: its functions, innermost first, as far as a profile of the run beside the log has told them. */
@@ -105,7 +106,7 @@ async function choose(state) {
     if (about.receivedTag !== -1n) words.push(["Tag of what was received", String(about.receivedTag)]);
     if (about.sent > 0n) words.push(["Sent", `${about.sent} B`]);
     if (about.received > 0n) words.push(["Received", `${about.received} B`]);
-    if (about.communicator > 0n) words.push([OBJECT_WORDS[timeline.objectOf(row.process, told.routine)], objectWords(about.communicator)]);
+    if (about.communicator > 0n) words.push([OBJECT_WORDS[timeline.objectOf(row.process, told.routine)], objectWords(row.process, about.communicator)]);
     if (about.number > 0n) words.push(["Collective number", String(about.number - 1n)]);
     words.push(["Call path", pathWords(row.process, told.path)]);
     const [from, to] = timeline.notesOf(row, piece.before + call);

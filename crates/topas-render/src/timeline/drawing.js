@@ -112,12 +112,12 @@ function drawLabels(context, shown, left, width) {
     const top = AXIS_HEIGHT + entry.top - view.scroll;
     const middle = top + entry.height / 2;
     context.textBaseline = "middle";
-    if (entry.host !== undefined) {
+    if (entry.heading !== undefined) {
       context.clearRect(0, Math.max(top, AXIS_HEIGHT), width, entry.height);
       context.font = "bold 12px system-ui, sans-serif";
       context.textAlign = "left";
       context.fillStyle = style("--ink");
-      if (middle > AXIS_HEIGHT) context.fillText(entry.host || "host not known", 4, middle);
+      if (middle > AXIS_HEIGHT) context.fillText(entry.heading, 4, middle);
       free = top + entry.height;
       continue;
     }
@@ -133,7 +133,7 @@ function drawLabels(context, shown, left, width) {
     context.font = `${isLate ? "bold " : ""}12px system-ui, sans-serif`;
     context.textAlign = "right";
     context.fillStyle = style(isLate ? "--warn" : "--ink");
-    const name = left < 60 ? String(entry.row.process.rank) : entry.row.name;
+    const name = left < 60 ? String(entry.row.process.rank) : entry.row.label;
     if (y - 6 < free) context.clearRect(0, y - 7, left, 14);
     context.fillText(isLate ? `\u25b6 ${name}` : name, left - 5, y);
     free = y + 7;

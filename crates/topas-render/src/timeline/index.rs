@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use topas_format::shown::Shown;
 use topas_mpi_data::{
     NamedState, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject, TimelineRow,
-    TimelineSlice, TraceProcess, object_of_routine,
+    TimelineSlice, TimelineWorld, TraceProcess, object_of_routine,
 };
 
 use super::TimelinePage;
@@ -156,14 +156,16 @@ fn place_in(tables: &mut Vec<Value>, table: Value) -> usize {
 }
 
 /// The call paths in words, and by rank the places of the words by the number that the path has there.
-fn path_names(views: &PathViews) -> (Vec<String>, HashMap<u32, Map<String, Value>>) {
+/// `before` words are in the list already.
+fn path_names(views: &PathViews, before: usize) -> (Vec<String>, HashMap<u32, Map<String, Value>>) {
     let words = views.paths.paths.iter().map(|path| views.line(path)).collect();
     let places: HashMap<u64, usize> =
         views.paths.paths.iter().enumerate().map(|(place, path)| (path.id, place)).collect();
     let mut ranks: HashMap<u32, Map<String, Value>> = HashMap::new();
     for (rank, number, id) in views.paths.numbers() {
         if let Some(place) = places.get(&id) {
-            ranks.entry(rank).or_default().insert(number.to_string(), json!(place));
+            let place = json!(before + place);
+            ranks.entry(rank).or_default().insert(number.to_string(), place);
         }
     }
     (words, ranks)
@@ -175,11 +177,11 @@ const MOST_UNNAMED: usize = 4096;
 
 /// Names of communicators, windows and files by their numbers, as the script writes numbers; and what made those
 /// without a name.
-fn objects(timeline: &Timeline<'_>) -> (Map<String, Value>, Map<String, Value>) {
+fn objects(world: &TimelineWorld) -> (Map<String, Value>, Map<String, Value>) {
     let (mut names, mut makers) = (Map::new(), Map::new());
     names.insert("1".to_owned(), "MPI_COMM_WORLD".into());
     names.insert("2".to_owned(), "MPI_COMM_SELF".into());
-    for (number, TimelineObject { name, maker }) in &timeline.objects {
+    for (number, TimelineObject { name, maker }) in &world.objects {
         let number = format!("{number:x}");
         if !name.is_empty() {
             names.insert(number, Shown(name).to_string().into());
@@ -192,18 +194,27 @@ fn objects(timeline: &Timeline<'_>) -> (Map<String, Value>, Map<String, Value>) 
 
 /// What the script has to know beside the index.
 pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
-    let TimelinePage { timeline, logs, profile, .. } = page;
+    let TimelinePage { timeline, logs, worlds, .. } = page;
     let mut tables = Vec::new();
     let mut path_tables = Vec::new();
-    let (path_words, paths_of) =
-        profile.and_then(|(_, paths)| paths).map(path_names).unwrap_or_default();
+    // Paths of all worlds are in one list.
+    let mut path_words: Vec<String> = Vec::new();
+    let mut paths_of: Vec<HashMap<u32, Map<String, Value>>> = Vec::new();
+    for world in *worlds {
+        let paths = world.profile.and_then(|(_, paths)| paths);
+        let (words, ranks) =
+            paths.map(|paths| path_names(paths, path_words.len())).unwrap_or_default();
+        path_words.extend(words);
+        paths_of.push(ranks);
+    }
     let text =
         |process: &TraceProcess, key: &str| Shown(process.facts.value(key).as_bytes()).to_string();
     // The processes of a host count the same ticks.
     let known = timeline.processes.iter().map(|(_, process)| *process);
     let clocked = known.clone().find(|process| process.has_clock());
     let processes: Vec<Value> = known
-        .map(|process| {
+        .enumerate()
+        .map(|(place, process)| {
             let routines = process.routines().map(|(number, name)| {
                 let class = TimeClass::of_routine(name) as u8;
                 (
@@ -216,11 +227,13 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
                 )
             });
             let routines = place_in(&mut tables, Value::Object(routines.collect()));
-            let paths = paths_of.get(&process.rank).cloned().unwrap_or_default();
+            let world = timeline.world_of(place);
+            let paths = paths_of.get(world).and_then(|ranks| ranks.get(&process.rank));
+            let paths = paths.cloned().unwrap_or_default();
             let paths = place_in(&mut path_tables, Value::Object(paths));
             let clock = if process.has_clock() { process } else { clocked.unwrap_or(process) };
             json!({
-                "rank": process.rank, "host": text(process, "host"), "pid": text(process, "pid"),
+                "rank": process.rank, "world": world, "host": text(process, "host"), "pid": text(process, "pid"),
                 "routines": routines, "paths": paths, "tick": clock.tick_length(),
             })
         })
@@ -232,7 +245,16 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
             hosts.push(host);
         }
     }
-    let (names, makers) = objects(timeline);
+    let told: Vec<Value> = timeline
+        .worlds
+        .iter()
+        .enumerate()
+        .map(|(place, world)| {
+            let (names, makers) = objects(world);
+            let (words, number) = (page.world_words(place), page.world_number(place));
+            json!({ "words": words, "number": number, "names": names, "makers": makers })
+        })
+        .collect();
     let mut blocks = 0;
     let rows: Vec<Value> = timeline
         .rows
@@ -252,7 +274,7 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
         "pieceSlices": piece_slices(timeline), "leastWait": timeline.least_wait,
         "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
             .collect::<Vec<_>>(),
-        "names": names, "makers": makers,
+        "worlds": told, "initialized": timeline.initialized,
         "classes": TimeClass::ALL.map(super::class_words),
         "hosts": hosts, "routines": tables, "paths": path_tables, "pathWords": path_words, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))

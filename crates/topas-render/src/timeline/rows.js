@@ -117,7 +117,10 @@ class Row {
     this.inside = told.inside;
     this.firstBlock = told.block;
     this.thread = told.thread;
-    this.name = `rank ${this.process.rank}` + (told.several ? ` thread ${told.thread}` : "");
+    const [rank, thread] = [`rank ${this.process.rank}`, told.several ? ` thread ${told.thread}` : ""];
+    // Rows stand below the names of their worlds; elsewhere their names tell them.
+    this.label = rank + thread;
+    this.name = rank + (facts.worlds.length > 1 ? ` of world ${facts.worlds[this.process.world].number}` : "") + thread;
   }
 
   #decoded() {

@@ -6,7 +6,7 @@ const MOST_DRAWN = 1_000_000;
 /** Messages are drawn as arrows if there is one in so many pixels of the width, or fewer. */
 const ARROW_WIDTH = 3;
 const AXIS_HEIGHT = 24;
-const HOST_HEIGHT = 18;
+const HEADING_HEIGHT = 18;
 
 const facts = JSON.parse($("facts").textContent);
 const lines = $("blocks") ? $("blocks").textContent.trim().split("\n") : null;
@@ -18,7 +18,7 @@ const view = { from: 0, to: timeline.end, rowHeight: 0, scroll: 0 };
 let picked = null; // The number of a class, or the name of a routine.
 let chosen = null; // The call of which details are shown.
 let cursorRow = null; // The row that the keyboard moves along.
-let entries = []; // Hosts and rows from top to bottom: { host } or { row }, with top and height.
+let entries = []; // Headings and rows from top to bottom: { heading } or { row }, with top and height.
 let shownHow = "";
 
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -58,22 +58,34 @@ const MEASURES = {
   caused: row => row.delayed,
 };
 
-/** Puts rows in order, and below their hosts if that is wanted. */
-function arrange() {
+/** Groups of rows in order, each with its headings: by worlds, if there are several, and by hosts, if that is wanted. */
+function groups() {
   const measure = MEASURES[$("sort").value];
   const byRank = (a, b) => a.process.rank - b.process.rank || a.thread - b.thread;
   const rows = [...timeline.rows].sort((a, b) => (measure ? measure(b) - measure(a) : 0) || byRank(a, b));
-  const grouped = $("group").checked;
+  const found = [];
+  facts.worlds.forEach(({ words }, world) => {
+    const own = rows.filter(row => row.process.world === world);
+    const headings = facts.worlds.length > 1 ? [words] : [];
+    if (!$("group").checked) return found.push({ headings, rows: own });
+    for (const host of new Set(own.map(row => row.process.host))) {
+      found.push({ headings: [...headings.splice(0), host || "host not known"], rows: own.filter(row => row.process.host === host) });
+    }
+  });
+  return found;
+}
+
+/** Puts rows in order, and below their headings. */
+function arrange() {
   entries = [];
   let top = 0;
   const put = (entry, height) => {
     entries.push({ ...entry, top, height });
     top += height;
   };
-  const hosts = grouped ? [...new Set(rows.map(row => row.process.host))] : [null];
-  for (const host of hosts) {
-    if (host !== null) put({ host }, HOST_HEIGHT);
-    for (const row of rows) if (host === null || row.process.host === host) put({ row }, view.rowHeight);
+  for (const { headings, rows } of groups()) {
+    for (const heading of headings) put({ heading }, HEADING_HEIGHT);
+    for (const row of rows) put({ row }, view.rowHeight);
   }
 }
 
@@ -93,8 +105,8 @@ function fitRows() {
   const canvas = $("lines");
   canvas.style.height = "";
   const { rowsHeight } = frame();
-  const hosts = $("group").checked ? facts.hosts.length * HOST_HEIGHT : 0;
-  view.rowHeight = Math.min(40, Math.max(3, Math.floor((rowsHeight - hosts) / timeline.rows.length)));
+  const headings = groups().reduce((sum, group) => sum + group.headings.length * HEADING_HEIGHT, 0);
+  view.rowHeight = Math.min(40, Math.max(3, Math.floor((rowsHeight - headings) / timeline.rows.length)));
   view.scroll = 0;
   arrange();
   canvas.style.height = `${Math.min(rowsHeight, wholeHeight()) + AXIS_HEIGHT}px`;
@@ -125,7 +137,10 @@ function tellView(calls, fits, isRead, unseen) {
   else if (!isRead) how = "reading calls";
   else how = `up to ${calls.toLocaleString("en")} calls`;
   if (unseen > 0) how += `; ${unseen.toLocaleString("en")} messages are too many for arrows, zoom in to see them`;
-  $("span").textContent = `In view: ${span}; ${how}.`;
+  const behind = facts.initialized;
+  const isCut = behind > LONG_INIT * timeline.end && view.from > 0 && view.from <= behind && view.to === timeline.end;
+  const init = isCut ? ` The picture begins where MPI_Init ends (${shownMoment(behind, length / 100)}); "Whole run" shows all.` : "";
+  $("span").textContent = `In view: ${span}; ${how}.${init}`;
   shownHow = isRead ? "calls" : "sums";
   document.documentElement.dataset.drawn = shownHow;
 }
@@ -220,6 +235,7 @@ function pick(what) {
 function zoom(factor, at = 0.5) {
   const length = view.to - view.from;
   const moment = view.from + length * at;
+  pointed = moment;
   const wanted = Math.min(Math.max(length * factor, 20), timeline.end);
   view.from = moment - wanted * at;
   view.to = view.from + wanted;
@@ -235,7 +251,6 @@ function zoomRows(factor, y = AXIS_HEIGHT) {
   view.scroll = share * wholeHeight() - (y - AXIS_HEIGHT);
   draw();
 }
-  pointed = moment;
 
 function pan(share) {
   const by = (view.to - view.from) * share;
@@ -248,6 +263,18 @@ function wholeRun() {
   [view.from, view.to] = [0, timeline.end];
   fitRows();
   draw();
+}
+
+/** `MPI_Init` is out of view at first if it is longer than this share of the run. */
+const LONG_INIT = 0.1;
+
+/** What is shown first: the run from the moment on at which the first rank was through a long `MPI_Init`. */
+function firstView() {
+  wholeRun();
+  const behind = facts.initialized;
+  if (behind <= LONG_INIT * timeline.end || behind >= timeline.end) return;
+  // A little of `MPI_Init` remains to be seen.
+  view.from = behind - (timeline.end - behind) * 0.02;
 }
 
 /** Moves to the row that delayed the others most. */
@@ -411,4 +438,4 @@ function listRoutines() {
 $("tools").hidden = false;
 listRoutines();
 listen();
-wholeRun();
+firstView();

@@ -3,10 +3,11 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow, TraceProcess};
+use topas_mpi_data::{HostClocks, TimeClass, Timeline, TimelineRow, TraceProcess};
 
+use super::PageWorld;
 use crate::html::wide;
-use crate::mpi_views::{PathViews, measured, sentence, where_waited};
+use crate::mpi_views::{measured, sentence, where_waited};
 use crate::number::duration;
 use crate::wording::count;
 
@@ -35,13 +36,28 @@ pub fn class_words(class: TimeClass) -> &'static str {
     }
 }
 
-/// The name of a row: its rank, and the thread if there are several.
+/// The number of a world of a run, as topasview --why counts the worlds.
+pub(super) fn world_number(timeline: &Timeline<'_>, world: usize) -> usize {
+    timeline.worlds.get(world).map_or(world, |world| world.asked) + 1
+}
+
+/// The name of a process: its rank, and its world if there are several.
+fn rank_name(timeline: &Timeline<'_>, process: usize) -> String {
+    let rank = timeline.processes.get(process).map_or(0, |(_, process)| process.rank);
+    if timeline.worlds.len() > 1 {
+        format!("{rank} of world {}", world_number(timeline, timeline.world_of(process)))
+    } else {
+        rank.to_string()
+    }
+}
+
+/// The name of a row: that of its process, and the thread if there are several.
 fn name(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
-    let rank = timeline.processes.get(row.process).map_or(0, |(_, process)| process.rank);
+    let rank = rank_name(timeline, row.process);
     if timeline.threads_of(row.process) > 1 {
         format!("{rank}, thread {}", row.thread)
     } else {
-        rank.to_string()
+        rank
     }
 }
 
@@ -97,13 +113,12 @@ const MUCH: f64 = 0.9;
 
 impl Verdict {
     /// By the log alone, or by the profile where the log lacks much of what that has measured: which requests a call
-    /// has completed, say.
-    pub(super) fn of(
-        timeline: &Timeline<'_>,
-        profile: Option<(&MpiProfile, Option<&PathViews>)>,
-    ) -> Verdict {
+    /// has completed, say. Of several worlds, no profile tells of all.
+    pub(super) fn of(timeline: &Timeline<'_>, worlds: &[PageWorld<'_>]) -> Verdict {
         let told = sum(timeline.rows.iter().map(waited));
-        let measured = profile
+        let profile_of = |world: usize| worlds.get(world).and_then(|world| world.profile);
+        let measured = profile_of(0)
+            .filter(|_| timeline.worlds.len() <= 1)
             .filter(|_| timeline.missing_ranks == 0)
             .and_then(|(of, paths)| Some((of, paths, measured(of)?)))
             .filter(|(_, _, (time, _))| (told as f64) < MUCH * *time as f64);
@@ -122,8 +137,9 @@ impl Verdict {
         }
         let late = late(timeline);
         let place = late.and_then(|row| {
-            let (of, paths) = profile?;
-            let (_, process) = timeline.processes.get(timeline.rows.get(row)?.process)?;
+            let process = timeline.rows.get(row)?.process;
+            let (of, paths) = profile_of(timeline.world_of(process))?;
+            let (_, process) = timeline.processes.get(process)?;
             where_waited(paths?, of, process.rank, None)
         });
         Verdict { late, words: finding(timeline, late, place) }
@@ -189,8 +205,9 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     let early: Vec<String> = timeline
         .processes
         .iter()
-        .filter(|(_, process)| ended_early(process))
-        .map(|(_, process)| process.rank.to_string())
+        .enumerate()
+        .filter(|(_, (_, process))| ended_early(process))
+        .map(|(place, _)| rank_name(timeline, place))
         .collect();
     if !early.is_empty() {
         let more = if early.len() > MOST_NAMED { ", ..." } else { "" };
@@ -200,6 +217,13 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
             count(early.len() as u64, "rank"),
             early.get(..MOST_NAMED).unwrap_or(&early).join(", ")
         ));
+    }
+    if timeline.worlds.len() > 1 {
+        notes.push(
+            "The rows stand by worlds: that of the launcher, and those that its ranks started. All have one time. \
+             Each world is read by itself: messages and waits between worlds are not told."
+                .to_owned(),
+        );
     }
     if timeline.other_launches > 0 {
         let launches = match timeline.other_launches {

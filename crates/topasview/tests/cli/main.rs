@@ -21,6 +21,7 @@ mod mpi_faults;
 mod mpi_page;
 mod page;
 mod timeline;
+mod timeline_view;
 mod views;
 
 use std::io::Write;
