@@ -54,7 +54,7 @@ impl<'l> Timeline<'l> {
         let mut done = 0;
         for (((asked, members), own), blocks) in worlds.into_iter().zip(&clocks).zip(blocks) {
             let tell = |read, _| progress(done + read, every);
-            let clocked = (&own[..], host_clocks);
+            let clocked = (&own.clocks[..], own.kind);
             let mut world = Timeline::of_world(logs, members, clocked, slice_calls, tell)?;
             world.worlds[0].asked = asked;
             done += blocks;
@@ -65,6 +65,7 @@ impl<'l> Timeline<'l> {
         }
         if let Some(whole) = &mut whole {
             whole.other_launches = count - whole.worlds.len();
+            whole.host_clocks = host_clocks;
         }
         Ok(whole)
     }
@@ -128,7 +129,7 @@ impl<'l> Timeline<'l> {
             .zip(ends)
             .map(|(world, end)| &self.processes[world.first..end])
             .collect();
-        clocks_of(&all).0.concat()
+        clocks_of(&all).0.into_iter().flat_map(|world| world.clocks).collect()
     }
 
     /// The world of a process, by the places of both.
@@ -137,20 +138,26 @@ impl<'l> Timeline<'l> {
     }
 }
 
-/// The clocks of the processes of worlds, which tell one time, and how hosts were put beside each other.
-fn clocks_of<'l>(worlds: &[&[TimelineProcess<'l>]]) -> (Vec<Vec<RowClock<'l>>>, HostClocks) {
+/// The clocks of the processes of a world, and how its hosts were put beside each other.
+struct WorldClocks<'l> {
+    clocks: Vec<RowClock<'l>>,
+    kind: HostClocks,
+}
+
+/// The clocks of worlds, which tell one time, and how all of their hosts were put beside each other.
+fn clocks_of<'l>(worlds: &[&[TimelineProcess<'l>]]) -> (Vec<WorldClocks<'l>>, HostClocks) {
     let mut known: Vec<(&'l TraceProcess, RowClock<'l>)> = Vec::new();
     let mut all = Vec::new();
-    let mut kind = HostClocks::One;
+    let mut every = HostClocks::One;
     for world in worlds {
         let members: Vec<&'l TraceProcess> = world.iter().map(|(_, process)| *process).collect();
-        let (mut own, own_kind) = clocks(&members);
-        kind = kind.or_worse(own_kind);
+        let (mut clocks, kind) = clocks(&members);
+        every = every.or_worse(kind);
         if !known.is_empty() {
-            kind = kind.or_worse(put_beside(&known, &members, &mut own));
+            every = every.or_worse(put_beside(&known, &members, &mut clocks));
         }
-        known.extend(members.into_iter().zip(own.iter().copied()));
-        all.push(own);
+        known.extend(members.into_iter().zip(clocks.iter().copied()));
+        all.push(WorldClocks { clocks, kind });
     }
-    (all, kind)
+    (all, every)
 }

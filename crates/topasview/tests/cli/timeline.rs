@@ -373,12 +373,13 @@ fn a_browser_moves_in_time_lines_of_many_ranks() {
     }
 }
 
-/// What node prints of a part of the script without a page; None if there is no node to run it.
-fn by_node(script: &str) -> Option<String> {
+/// What node prints of parts of the script without a page; None if there is no node to run it.
+fn by_node(script: &str, parts: &[&str]) -> Option<String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut node = Command::new("node");
-    node.arg(here.join("tests/cli").join(script)).arg(here.join(DECODER));
-    let told = node.arg(here.join("../topas-render/src/timeline/data.js")).output().ok()?;
+    node.arg(here.join("tests/cli").join(script));
+    node.args(parts.iter().map(|part| here.join("../topas-render/src/timeline").join(part)));
+    let told = node.output().ok()?;
     let err = String::from_utf8_lossy(&told.stderr);
     assert!(told.status.success(), "{script}: {err}");
     Some(String::from_utf8_lossy(&told.stdout).into_owned())
@@ -386,7 +387,7 @@ fn by_node(script: &str) -> Option<String> {
 
 #[test]
 fn estimated_waits_add_up_to_their_sum() {
-    match by_node("timeline_estimate.js") {
+    match by_node("timeline_estimate.js", &["decode.js", "data.js"]) {
         Some(told) => assert_eq!(told, "200 sums\n"),
         None => eprintln!("skipped: estimated_waits_add_up_to_their_sum: there is no node"),
     }
@@ -394,11 +395,21 @@ fn estimated_waits_add_up_to_their_sum() {
 
 #[test]
 fn parts_of_a_log_near_each_other_are_read_as_one() {
-    match by_node("timeline_bytes.js") {
+    match by_node("timeline_bytes.js", &["decode.js", "data.js"]) {
         Some(told) => assert_eq!(told, "4 cases\n"),
         None => {
             eprintln!("skipped: parts_of_a_log_near_each_other_are_read_as_one: there is no node")
         }
+    }
+}
+
+#[test]
+fn an_idle_browser_reads_the_calls_around_the_pointer() {
+    match by_node("timeline_ahead.js", &["ahead.js"]) {
+        Some(told) => assert_eq!(told, "4 views\n"),
+        None => eprintln!(
+            "skipped: an_idle_browser_reads_the_calls_around_the_pointer: there is no node"
+        ),
     }
 }
 
