@@ -87,7 +87,8 @@ async function read(pieces) {
 const xOf = (time, left, inner) => left + ((time - view.from) / (view.to - view.from)) * inner;
 
 function drawAxis(context, left, inner, height) {
-  const { ticks, step } = ticksIn(view.from / 1e9, view.to / 1e9, inner / 110);
+  const { ticks, step } = ticksIn(view.from / 1e9, view.to / 1e9, inner / (inner < 600 ? 75 : 110));
+  let free = left;
   context.font = "12px system-ui, sans-serif";
   context.textBaseline = "middle";
   for (const tick of ticks) {
@@ -100,7 +101,9 @@ function drawAxis(context, left, inner, height) {
     const text = shownMoment(tick * 1e9, step * 1e9);
     const half = context.measureText(text).width / 2;
     context.textAlign = "center";
-    if (x - half >= left && x + half <= left + inner) context.fillText(text, x, AXIS_HEIGHT / 2);
+    if (x - half < free || x + half > left + inner) continue;
+    context.fillText(text, x, AXIS_HEIGHT / 2);
+    free = x + half + 6;
   }
 }
 
@@ -108,9 +111,12 @@ function drawAxis(context, left, inner, height) {
 function drawLabels(context, shown, left, width) {
   context.clearRect(0, AXIS_HEIGHT, left, context.canvas.height);
   let free = AXIS_HEIGHT;
+  const middleOf = entry => AXIS_HEIGHT + entry.top - view.scroll + entry.height / 2;
+  const late = shown.find(entry => entry.row && entry.row.place === facts.late);
+  const isBesideLate = y => late && Math.abs(y - Math.max(middleOf(late), AXIS_HEIGHT + 6)) < 13;
   for (const entry of shown) {
     const top = AXIS_HEIGHT + entry.top - view.scroll;
-    const middle = top + entry.height / 2;
+    const middle = middleOf(entry);
     context.textBaseline = "middle";
     if (entry.heading !== undefined) {
       context.clearRect(0, Math.max(top, AXIS_HEIGHT), width, entry.height);
@@ -129,12 +135,11 @@ function drawLabels(context, shown, left, width) {
       context.strokeRect(left - 0.5, Math.max(top, AXIS_HEIGHT) - 0.5, width - left, Math.max(entry.height - 1, 1));
     }
     const y = Math.max(middle, AXIS_HEIGHT + 6);
-    if (top + entry.height <= AXIS_HEIGHT || (y - 6 < free && !isLate)) continue;
+    if (top + entry.height <= AXIS_HEIGHT || (!isLate && (y - 6 < free || isBesideLate(y)))) continue;
     context.font = `${isLate ? "bold " : ""}12px system-ui, sans-serif`;
     context.textAlign = "right";
     context.fillStyle = style(isLate ? "--warn" : "--ink");
     const name = left < 60 ? String(entry.row.process.rank) : entry.row.label;
-    if (y - 6 < free) context.clearRect(0, y - 7, left, 14);
     context.fillText(isLate ? `\u25b6 ${name}` : name, left - 5, y);
     free = y + 7;
   }

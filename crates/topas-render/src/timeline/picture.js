@@ -112,15 +112,21 @@ function paintRow(image, shares, columns, { kinds, left, top, height, width, col
   for (let column = 0; column < columns; column++) {
     const at = column * CLASSES;
     let sum = 0;
+    let [used, only] = [0, 0];
     for (let i = 0; i < kinds.length; i++) {
       const share = shares[at + kinds[i]];
+      if (share === 0) continue;
       sum += share;
       totals[kinds[i]] += share;
+      used++;
+      only = kinds[i];
     }
     // Outside of the life of a row there is nothing.
     if (sum <= 0) continue;
-    if (height <= 2) {
-      const color = blended(shares, at, sum, kinds, colors);
+    // Most columns of single calls have one class.
+    const isPlain = used === 1 && sum >= most;
+    if (height <= 2 || isPlain) {
+      const color = isPlain ? colors[only] : blended(shares, at, sum, kinds, colors);
       for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * stride + left + column] = color;
       continue;
     }
