@@ -269,4 +269,16 @@ fuzz_target!(|bytes: &[u8]| {
         timeline.blocks(&logs).unwrap();
         add_timeline_facts(&timeline, &mut facts);
     }
+    // As the worlds of one run, all of them are told together.
+    let launches = launches_in(&logs);
+    let ids: Vec<&str> = launches.iter().map(|(id, _)| id.as_str()).collect();
+    let Some(timeline) = Timeline::read_worlds(&logs, &ids, |_, _| {}).unwrap() else { return };
+    assert!(timeline.worlds.len() <= ids.len());
+    for (place, row) in timeline.rows.iter().enumerate() {
+        assert!(timeline.world_of(row.process) < timeline.worlds.len());
+        for note in timeline.notes_of(place) {
+            assert!((note.partner as usize) < timeline.rows.len());
+        }
+        timeline.calls(&logs, place, (0, u64::MAX), |_, _, _, _| Ok(())).unwrap();
+    }
 });
