@@ -20,6 +20,12 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Whether ranks may stay in it until others have come for whom they need not wait: where much is moved, a rank
+    /// hands its data to such a rank, or the root to all, and no MPI keeps so much until that one comes.
+    pub const fn has_companions(self) -> bool {
+        matches!(self, Shape::FromRoot | Shape::ToRoot)
+    }
+
     /// The ranks of the communicator for which a rank waits: from the first to less than the
     /// second.
     pub const fn awaited(self, rank: u32, root: u32, size: u32) -> (u32, u32) {
@@ -52,6 +58,8 @@ pub struct CollectivePlace {
     pub near: bool,
     /// Of a persistent one, the key of its starts; else 0. Then there is none for ranks of other nodes
     pub starts: u64,
+    /// The root of a collective that moves much, plus 1; else 0: see [`Shape::has_companions`]
+    pub companions: u32,
 }
 
 /// The first of the ranks for which one waits, if these are its neighbours.
@@ -60,7 +68,16 @@ const NEIGHBORS: u32 = u32::MAX - 1;
 impl CollectivePlace {
     /// A collective of neighbours.
     pub const fn of_neighbors(comm: u64, number: u64) -> CollectivePlace {
-        CollectivePlace { comm, number, first: NEIGHBORS, end: 0, far: 0, near: false, starts: 0 }
+        CollectivePlace {
+            comm,
+            number,
+            first: NEIGHBORS,
+            end: 0,
+            far: 0,
+            near: false,
+            starts: 0,
+            companions: 0,
+        }
     }
 
     /// Whether this is a collective of neighbours.
@@ -75,6 +92,7 @@ impl CollectivePlace {
             number: self.number,
             moment: if self.starts == 0 { self.far } else { self.starts },
             large: !self.near,
+            ready: self.companions,
             progress: Progress::Numbered,
             collective: true,
             ..Post::default()
@@ -92,6 +110,7 @@ impl CollectivePlace {
             far: if post.persistent { 0 } else { post.moment },
             near: !post.large,
             starts: if post.persistent { post.moment } else { 0 },
+            companions: if post.persistent { 0 } else { post.ready },
         }
     }
 }
@@ -110,9 +129,10 @@ mod tests {
             far: 9,
             near: false,
             starts: 0,
+            companions: 8,
         };
         assert_eq!(CollectivePlace::of(&place.post()), place);
-        let persistent = CollectivePlace { far: 0, starts: 8, ..place };
+        let persistent = CollectivePlace { far: 0, starts: 8, companions: 0, ..place };
         let post = Post { persistent: true, ..persistent.post() };
         assert_eq!(CollectivePlace::of(&post), persistent);
         assert!(!place.is_of_neighbors());

@@ -28,6 +28,9 @@ pub enum Awaited {
     Arrival,
     /// The arrival of a neighbour at a collective of neighbours
     Neighbor,
+    /// The arrival of a rank for which a call of a rooted collective need not wait, but which it may need to hand
+    /// over its data
+    Companion,
     /// The post of a window to which the call gains or ends access
     Post,
     /// The end of an access to the window of the call's rank
@@ -42,7 +45,7 @@ impl Awaited {
                 Cause::LateSender
             }
             Awaited::Receive => Cause::LateReceiver,
-            Awaited::Arrival | Awaited::Neighbor => Cause::Collective,
+            Awaited::Arrival | Awaited::Neighbor | Awaited::Companion => Cause::Collective,
         }
     }
 }
@@ -211,7 +214,20 @@ impl Findings {
             // Two calls of each epoch look at the same post: that it was there says nothing.
             Awaited::Post if moment <= self.call.began => self.looked = true,
             Awaited::Receive => self.receiver_began(sent, peer, moment),
+            Awaited::Companion => self.stayed(peer, moment, tolerance),
             _ => self.other_began(awaited.cause(), peer, moment),
+        }
+    }
+
+    /// A rank came at this moment, which may be wrong by the tolerance, for which the call need not wait. If the call
+    /// stayed for it, the rest was the transfer. If not, all was, from what the call did wait for on. Where the two differ
+    /// by a quarter or less, the call is not said to have stayed: transfers take that much longer by chance.
+    fn stayed(&mut self, peer: u64, moment: u64, tolerance: u64) {
+        let until = moment.saturating_add(tolerance);
+        let rest = self.call.ended.saturating_sub(moment).saturating_add(tolerance);
+        let waited = self.call.until(moment).saturating_sub(self.longest);
+        if until <= self.call.ended && waited > rest / 4 {
+            self.other_began(Cause::Collective, peer, moment);
         }
     }
 
@@ -343,6 +359,35 @@ mod tests {
         let mut first = Findings::of(call);
         first.merge(&unsure);
         assert_eq!(first.length(), 70);
+    }
+
+    #[test]
+    fn a_call_stays_for_a_rank_if_it_leaves_soon_after() {
+        let call = Call { function: 1, counts: true, began: 100, ended: 200 };
+        let after = |proven: Option<u64>, moment, tolerance| {
+            let mut findings = Findings::of(call);
+            findings.looked = true;
+            if let Some(moment) = proven {
+                findings.other_began(Cause::Collective, 1, moment);
+            }
+            findings.began((Awaited::Companion, SentSize::NOTHING), 2, moment, tolerance);
+            told(&findings)
+        };
+        let waited = |peer, ticks| vec![(Figure::Waited(Cause::Collective), peer, ticks)];
+        assert_eq!(after(None, 180, 0), waited(2, 80));
+        assert_eq!(after(None, 121, 0), waited(2, 21));
+        assert_eq!(after(None, 120, 0), []);
+        assert_eq!(after(None, 200, 0), waited(2, 100));
+        assert_eq!(after(None, 201, 0), []);
+        assert_eq!(after(None, 90, 0), []);
+        // The clocks of two hosts do not tell which was first.
+        assert_eq!(after(None, 195, 5), waited(2, 95));
+        assert_eq!(after(None, 196, 5), []);
+        assert_eq!(after(None, 121, 5), []);
+        // It counts what is beyond the wait for the rank on which the call depends.
+        assert_eq!(after(Some(160), 169, 0), waited(2, 69));
+        assert_eq!(after(Some(160), 168, 0), waited(1, 60));
+        assert_eq!(after(Some(160), 150, 0), waited(1, 60));
     }
 
     #[test]

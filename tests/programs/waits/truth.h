@@ -23,7 +23,7 @@ typedef struct {
                             5 waits until ranks have arrived, by their ids */
     int count, received; /* the first so many ids are of messages that came */
     id ids[IDS];
-    int shape, root, rank, first; /* of a collective: its number is `first` */
+    int shape, root, rank, first; /* of a collective: its number is `first`; for shapes see `add_up` and `stayed` */
 } call;
 
 typedef struct {
@@ -123,6 +123,38 @@ static double between(double from, double other, double to)
     return end > from ? end - from : 0;
 }
 
+/* When the last of the ranks came to a collective, from one rank to less than another, of those that came before the
+   call was over. */
+static double last_of(int rank, const call *c, int first, int end)
+{
+    double last = 0;
+    for (int other = first; other < end; other++) {
+        double came = of_rank[other].arrived[c->first];
+        if (other != rank && came <= c->left && came > last)
+            last = came;
+    }
+    return last;
+}
+
+/* A call stayed for who came at this time, rather than that all from `since` on was the transfer. */
+static double stay(const call *c, double since, double came)
+{
+    return 4 * (came - since) > c->left - came ? came : since;
+}
+
+/* The wait in a collective with a root that moves much. Shape 4: from the root; 5: to the root. */
+static double stayed(int rank, const call *c)
+{
+    double until = c->entered, came;
+    if (c->shape == 4 && rank != c->root && (came = last_of(rank, c, c->root, c->root + 1)) > until)
+        until = came;
+    if (c->shape == 5 && rank == c->root && (came = last_of(rank, c, 0, ranks)) > until)
+        until = came;
+    if (c->shape == 5 && rank != c->root)
+        until = stay(c, until, last_of(rank, c, c->root, c->root + 1));
+    return stay(c, until, last_of(rank, c, 0, ranks)) - c->entered;
+}
+
 static void add_up(int rank)
 {
     struct {
@@ -160,7 +192,9 @@ static void add_up(int rank)
             receiver = 0;
         else
             late = 0;
-        if (c->kind == 3)
+        if (c->kind == 3 && c->shape >= 4)
+            collective = stayed(rank, c);
+        else if (c->kind == 3)
             for (int other = 0; other < ranks; other++) {
                 int counts = c->shape == 0 ? 1
                              : c->shape == 1 ? other == c->root && rank != c->root

@@ -23,6 +23,7 @@ mod partitions;
 pub mod partners;
 pub mod quick;
 pub mod role;
+mod rooted;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{

@@ -6,6 +6,7 @@ use crate::collective::CollectivePlace;
 use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::{Post, Progress};
+use crate::protocol::SentSize;
 use crate::wait::{Awaited, Call, Cause, Figure, peer_with};
 
 /// Where the usual time of collectives of so many ranks is kept, among that of peers.
@@ -93,6 +94,43 @@ impl Engine {
             Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
             None => findings.elsewhere = true,
         }
+    }
+
+    /// When a rank of this node came to a collective for which the call need not wait, and who that is, if it came
+    /// before the call was over.
+    pub fn companion(
+        &self,
+        around: &mut impl Surroundings,
+        waiting: &WaitingCall,
+        (comm, number): (u64, u64),
+        peer: u32,
+    ) -> Option<(u64, u64)> {
+        match around.read(peer, of_collectives(comm), number) {
+            Some(Seen::At(moment, path)) if moment <= waiting.findings.call.ended => {
+                Some((moment, peer_with(peer, path)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The last of these: whether the call stayed for it follows.
+    pub fn stayed(&mut self, waiting: &mut WaitingCall, (moment, peer): (u64, u64)) {
+        waiting.findings.began((Awaited::Companion, SentSize::NOTHING), peer, moment, 0);
+    }
+
+    /// The same of ranks on other nodes: which of them was the last is asked at the end.
+    pub fn stayed_far(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        key: u64,
+        number: u64,
+    ) {
+        let number = number as u32;
+        let question =
+            FarQuestion { key, number, awaited: Awaited::Companion, ..FarQuestion::default() };
+        // Without an answer nothing is said of it.
+        around.ask(&mut waiting.findings, question);
     }
 
     /// All for which the rank had to wait were looked at, if there were any.

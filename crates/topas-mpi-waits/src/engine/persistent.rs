@@ -79,8 +79,16 @@ mod tests {
         let (mut boards, mut told): (Boards, Told) =
             ((0..2).map(|_| HashMap::new()).collect(), Told::new());
         let mut engines: Vec<Box<Engine>> = (0..2).map(|_| Box::new(Engine::new())).collect();
-        let place =
-            CollectivePlace { comm: 7, number: 0, first: 0, end: 2, far: 0, near: true, starts: 0 };
+        let place = CollectivePlace {
+            comm: 7,
+            number: 0,
+            first: 0,
+            end: 2,
+            far: 0,
+            near: true,
+            starts: 0,
+            companions: 0,
+        };
         let doer = |began| Doer { thread: 0, began, ended: began };
         let mut ids = [[0; 2]; 2];
         for own in 0..2u32 {

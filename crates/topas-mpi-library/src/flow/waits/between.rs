@@ -20,7 +20,7 @@ use topas_mpi_waits::far::{
     Stamp,
 };
 use topas_mpi_waits::protocol::SentSize;
-use topas_mpi_waits::wait::{Findings, peer_with};
+use topas_mpi_waits::wait::{Awaited, Findings, peer_with};
 
 use super::boards::Boards;
 use super::{far, partners};
@@ -262,7 +262,14 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
         let Some(question) = questions.all().get(at).copied() else { return };
         let host = hosts.of(question.peer);
         questions.conclude(&question, |call| {
-            if !question.answered {
+            if question.awaited == Awaited::Companion {
+                let error = clocks.error(hosts, host);
+                if question.answered && question.moment != DOUBT && error <= tolerance(call) {
+                    let moment = clocks.own(question.moment, host);
+                    let awaited = (question.awaited, SentSize::NOTHING);
+                    call.began(awaited, peer_with(question.peer, 0), moment, error);
+                }
+            } else if !question.answered {
                 call.elsewhere = true;
             } else if question.moment == DOUBT || clocks.error(hosts, host) > tolerance(call) {
                 call.unsure = true;

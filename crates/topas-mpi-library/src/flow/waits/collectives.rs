@@ -7,6 +7,7 @@ use topas_mpi_waits::key::{mix, of_collectives};
 use topas_mpi_waits::posts::Post;
 
 use super::bridges::{self, Sought};
+use super::rooted::{self, Rooted};
 use super::{Returned, boards, far, handle, neighbors, with};
 use crate::flow::amount::word;
 use crate::flow::ledger::{Ledger, generation, place};
@@ -32,8 +33,11 @@ impl Returned<'_> {
         }
         let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
         let mut far = 0;
+        let rooted = Rooted { shape, handle, rank, root, size };
+        let moves_much = long && known.is_some() && !inter && self.moves_much(&rooted);
         if let Some(number) = known.filter(|_| !all && !inter && !bridges::is_bridged(handle)) {
-            let asks = long && !awaited && call.counts;
+            let is_leaf = moves_much && shape == Shape::ToRoot && rank != root;
+            let asks = long && (!awaited || is_leaf) && call.counts;
             far = self.came(handle, shape, [rank, root, size], number, asks);
         }
         if !long {
@@ -56,6 +60,9 @@ impl Returned<'_> {
             with(|engine, _, _| engine.looked(&mut waiting));
         } else if let Some(number) = known.filter(|_| call.counts) {
             meet_far(&mut waiting, far, number);
+        }
+        if let Some(number) = known.filter(|_| moves_much) {
+            self.stayed(&rooted, &mut waiting, number, if all { None } else { Some(far) });
         }
         end_meeting(waiting, size);
     }
@@ -120,6 +127,8 @@ impl Returned<'_> {
         let Some(number) = came.checked_sub(1) else { return };
         let (first, end) = self.awaited(shape, rank, size, inter);
         let root = self.root();
+        let rooted = Rooted { shape, handle, rank, root, size };
+        let companions = if !inter && self.moves_much(&rooted) { root + 1 } else { 0 };
         let known = self.comm();
         // Nobody else has to be there yet.
         let is_near = self.nearness(handle, size, [0, 0], number).all;
@@ -130,14 +139,23 @@ impl Returned<'_> {
         }
         let id = with(|engine, numbers, _| {
             let comm = numbers.of(self.library, handle);
-            let place = CollectivePlace { comm, number, first, end, far, near: is_near, starts: 0 };
+            let place = CollectivePlace {
+                comm,
+                number,
+                first,
+                end,
+                far,
+                near: is_near,
+                starts: 0,
+                companions,
+            };
             engine.collective_started(&place, known)
         });
         self.keep(id);
     }
 
     /// The rank of the world of a member.
-    fn member(&mut self, handle: u64, rank: u32) -> u32 {
+    pub(super) fn member(&mut self, handle: u64, rank: u32) -> u32 {
         if self.role.members != self.role.comm {
             // Windows and files are looked at only if their ranks are those of the world.
             return rank;
@@ -332,7 +350,8 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
         return neighbors::completed(library, ledger, waiting, &of, handle);
     }
     if of.first >= of.end {
-        return with(|engine, _, _| engine.looked(waiting));
+        with(|engine, _, _| engine.looked(waiting));
+        return rooted::completed(library, ledger, waiting, post, known);
     }
     let own = with(|_, _, boards| boards.rank());
     let mut member = |other: u32| bridges::member(library, ledger, post.handle, other);
@@ -359,4 +378,5 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
         }
     }
     with(|engine, _, _| engine.looked(waiting));
+    rooted::completed(library, ledger, waiting, post, known);
 }

@@ -1,0 +1,139 @@
+/* Waits in collectives with a root, of known length: rooted CASE FILE ROUNDS. Each time another rank is late. Large
+   data have to wait for who takes them, small ones go without. */
+#include "truth.h"
+
+enum { LARGE = 400000, SMALL = 64 };
+
+static int rounds;
+static char *out, *in;
+
+/* Each time another rank is late, and after some rounds it has another root before it. */
+static int begins(int round, int late)
+{
+    meet_outside();
+    if (own == late)
+        pass(15);
+    return round / ranks % ranks;
+}
+
+static call *arrives(const char *routine, int shape, int round, int root)
+{
+    call *c = enters(routine, 3);
+    c->shape = shape;
+    c->root = root;
+    c->first = round;
+    of_rank[own].arrived[round] = c->entered;
+    return c;
+}
+
+static void gather(const char *name, int shape, int size)
+{
+    for (int i = 0; i < rounds; i++) {
+        int root = begins(i, i % ranks);
+        call *c = arrives(name, shape, i, root);
+        MPI_Gather(out, size, MPI_BYTE, in, size, MPI_BYTE, root, MPI_COMM_WORLD);
+        leaves(c);
+    }
+}
+
+static void large(void)
+{
+    gather("Gather", 5, LARGE);
+}
+
+static void small(void)
+{
+    gather("Gather", 2, SMALL);
+}
+
+/* The root is late each time. */
+static void late_root(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        int root = i % ranks;
+        begins(i, root);
+        call *c = arrives("Gatherv", 5, i, root);
+        int counts[RANKS], places[RANKS];
+        for (int k = 0; k < ranks; k++) {
+            counts[k] = LARGE;
+            places[k] = k * LARGE;
+        }
+        MPI_Gatherv(out, LARGE, MPI_BYTE, in, counts, places, MPI_BYTE, root, MPI_COMM_WORLD);
+        leaves(c);
+    }
+}
+
+static void scatter(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        int root = begins(i, i % ranks);
+        call *c = arrives("Scatter", 4, i, root);
+        void *to = own == root ? MPI_IN_PLACE : out;
+        MPI_Scatter(in, LARGE, MPI_BYTE, to, LARGE, MPI_BYTE, root, MPI_COMM_WORLD);
+        leaves(c);
+    }
+}
+
+static void bcast(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        int root = begins(i, i % ranks);
+        call *c = arrives("Bcast", 4, i, root);
+        MPI_Bcast(in, LARGE, MPI_BYTE, root, MPI_COMM_WORLD);
+        leaves(c);
+    }
+}
+
+static void reduce(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        int root = begins(i, i % ranks);
+        call *c = arrives("Reduce", 5, i, root);
+        MPI_Reduce(out, in, LARGE / sizeof(int), MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        leaves(c);
+    }
+}
+
+/* In a communicator whose ranks are in another order, with requests. */
+static void started(void)
+{
+    MPI_Comm turned;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -own, &turned);
+    for (int i = 0; i < rounds; i++) {
+        int root = begins(i, i % ranks), there = ranks - 1 - root;
+        MPI_Request request;
+        of_rank[own].arrived[i] = now();
+        if (i % 2)
+            MPI_Igather(out, LARGE, MPI_BYTE, in, LARGE, MPI_BYTE, there, turned, &request);
+        else
+            MPI_Ibcast(in, LARGE, MPI_BYTE, there, turned, &request);
+        call *c = enters("Wait", 3);
+        c->shape = i % 2 ? 5 : 4;
+        c->root = root;
+        c->first = i;
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        leaves(c);
+    }
+    MPI_Comm_free(&turned);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"large", large},     {"small", small}, {"late_root", late_root}, {"scatter", scatter},
+                 {"bcast", bcast},     {"reduce", reduce}, {"started", started}};
+    if (argc < 4)
+        return 64;
+    out = calloc(LARGE, 1);
+    in = calloc(LARGE, RANKS);
+    rounds = begin(&argc, &argv);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!strcmp(cases[i].name, argv[1])) {
+            cases[i].run();
+            end_notes();
+        }
+    MPI_Finalize();
+    return 0;
+}
