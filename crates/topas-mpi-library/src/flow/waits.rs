@@ -13,6 +13,7 @@ mod completions;
 mod departures;
 mod epochs;
 mod far;
+mod groups;
 mod locks;
 pub mod logged;
 mod made;
@@ -213,7 +214,7 @@ pub fn come(frame: &mut Frame, now: u64) {
             engine.unlocks(boards, comm, target, now);
             return None;
         }
-        if role.gathers.is_none() {
+        if role.act == Act::AccessCompleted {
             engine.access_ends(boards, comm, now);
             return None;
         }
@@ -254,7 +255,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     let doer = doer(thread, &call);
     let (args, large_counts) = (&frame.args, frame.symbol.binding().is_large());
     let mut returned = Returned { library, ledger, args, role, plan, large_counts, call, doer };
-    let came = if role.gathers.is_some() { frame.kept.came } else { 0 };
+    let has_come = role.gathers.is_some() || role.act == Act::DerivedLater;
+    let came = if has_come { frame.kept.came } else { 0 };
     if frame.result as i32 != 0 {
         if came != 0 {
             // It never was.
@@ -330,7 +332,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::PartitionAsked => returned.asked_for_partition(),
         Act::CollectivePrepared => returned.collective_prepared(),
         Act::Start => returned.started(frame),
-        Act::Derived => {
+        Act::Derived | Act::DerivedLater => {
             let parent = handle(library, &frame.args, role.comm);
             let made = returned.made();
             if bridges::is_bridged(parent) {
@@ -340,6 +342,9 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             let first = returned.first_of_part(made);
             with(|_, numbers, _| numbers.derived(library, parent, made, size, first));
             returned.log_made(frame.function(), made);
+            if role.act == Act::DerivedLater {
+                returned.collective_started(Shape::All, came);
+            }
         }
         Act::Made => {
             let made = returned.made();

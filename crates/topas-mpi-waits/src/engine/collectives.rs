@@ -118,6 +118,20 @@ impl Engine {
         waiting.findings.began((Awaited::Companion, SentSize::NOTHING), peer, moment, 0);
     }
 
+    /// Ranks of other nodes have come to the making of a communicator that is over: who was the last is asked at the end.
+    pub fn met_makers_far(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        key: u64,
+        number: u64,
+    ) {
+        let number = number as u32;
+        let question =
+            FarQuestion { key, number, awaited: Awaited::Neighbor, ..FarQuestion::default() };
+        waiting.findings.elsewhere |= !around.ask(&mut waiting.findings, question);
+    }
+
     /// The same of ranks on other nodes: which of them was the last is asked at the end.
     pub fn stayed_far(
         &mut self,

@@ -23,8 +23,12 @@ impl Returned<'_> {
         if made == self.library.comm_null {
             return;
         }
-        let number = self.number_of_group(made).unwrap_or(0);
-        with(|_, numbers, _| numbers.put_beside(made, number));
+        let number = self.number_of_group(made);
+        let beside = number.map_or(0, |(_, number)| number);
+        with(|_, numbers, _| numbers.put_beside(made, beside));
+        if let Some((group, _)) = number {
+            self.met_group(made, group);
+        }
     }
 
     /// Tells a communicator that is one of several parts from the others, by the rank in the world of its first
@@ -42,7 +46,8 @@ impl Returned<'_> {
         object::world_rank(library, ledger, made, ObjectKind::Comm, 0).wrapping_add(1)
     }
 
-    fn number_of_group(&mut self, made: u64) -> Option<u64> {
+    /// What tells a group from others, and the communicator from others that it makes.
+    fn number_of_group(&mut self, made: u64) -> Option<(u64, u64)> {
         let object = object::object(self.library, self.ledger, made, ObjectKind::Comm);
         let (inter, size) = (object.inter, object.size);
         let mut members = self.hash(made, size)?;
@@ -60,7 +65,7 @@ impl Returned<'_> {
         } else {
             tag as u32 as u64
         };
-        Some(mix(members, tag) | 1)
+        Some((members, mix(members, tag) | 1))
     }
 
     /// Tells the members of a communicator, in their order, from others; None if some are not of

@@ -56,6 +56,8 @@ pub enum Act {
     CollectivePrepared,
     /// All members of a communicator make others from it
     Derived,
+    /// The same, but the communicator is there once its request is completed
+    DerivedLater,
     /// A communicator is made in some other way: it has no number
     Made,
     /// Processes are started, and a communicator is made with them
@@ -171,7 +173,10 @@ impl Role {
 
     /// Whether something is told before the call: that the rank comes to it.
     pub const fn comes(&self) -> bool {
-        let told = matches!(self.act, Act::AccessCompleted | Act::AccessStarted | Act::Unlocks);
+        let told = matches!(
+            self.act,
+            Act::AccessCompleted | Act::AccessStarted | Act::Unlocks | Act::DerivedLater
+        );
         self.gathers.is_some() || told
     }
 }
@@ -272,6 +277,8 @@ const fn act(f: &Function) -> Act {
                 || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
             {
                 Act::Made
+            } else if of_kind(f, ParameterKind::Request, Direction::Out) != NONE {
+                Act::DerivedLater
             } else {
                 Act::Derived
             }
@@ -334,7 +341,8 @@ const fn role(f: &Function) -> Role {
     let gathers = gathers(f);
     let is_of_epoch = matches!(f.class, FunctionClass::RmaSynchronization(Epoch::General));
     let act = act(f);
-    let members = if gathers.is_some() || comm == NONE { members(f) } else { NONE };
+    let comes = gathers.is_some() || matches!(act, Act::DerivedLater);
+    let members = if comes || comm == NONE { members(f) } else { NONE };
     Role {
         act,
         gathers,
@@ -452,6 +460,7 @@ mod tests {
                 }
                 Act::Start | Act::Freed | Act::PartitionsReady | Act::PartitionAsked => &[],
                 Act::Derived => &[role.comm, role.made],
+                Act::DerivedLater => &[role.comm, role.members, role.made, role.request],
                 Act::Made | Act::Parent => &[role.made],
                 Act::Spawned => &[role.comm, role.root, role.made],
                 // Of a session there is no communicator before.
@@ -486,6 +495,7 @@ mod tests {
         assert_eq!(of("MPI_Pready_list"), Act::PartitionsReady);
         assert_eq!(of("MPI_Parrived"), Act::PartitionAsked);
         assert_eq!(of("MPI_Cart_sub"), Act::Derived);
+        assert_eq!(of("MPI_Comm_idup_with_info"), Act::DerivedLater);
         assert_eq!(of("MPI_Comm_get_parent"), Act::Parent);
         assert_eq!(of("MPI_Comm_spawn_multiple"), Act::Spawned);
         assert_eq!(of("MPI_Comm_accept"), Act::Made);

@@ -1,0 +1,45 @@
+//! Waits in functions in which groups make communicators, and for what `MPI_Comm_idup` has started, in programs that
+//! note themselves when they came: the seconds of the profile are those of the notes.
+
+use topas_tests::mpi_installation::Mpi;
+use topas_tests::profile::build;
+use topas_tests::site::Scratch;
+use topas_tests::waits::{holds, holds_on, profile};
+
+/// Of each case the routine that waits.
+const CASES: [(&str, &str); 3] =
+    [("groups", "Comm_create_group"), ("between", "Intercomm_create"), ("started", "Wait")];
+
+#[test]
+fn who_makes_a_communicator_waits_for_who_comes_last() {
+    for mpi in Mpi::installed("who_makes_a_communicator_waits_for_who_comes_last") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("makers");
+        build(mpi, "mpicc", &["waits/makers.c"], &["-O1"], &program);
+        for (case, routine) in CASES {
+            let text = holds(mpi, program.to_str().expect("path"), case, 3, 18);
+            // Each rank is late in a third of the rounds, and others wait for it.
+            for rank in 0..3 {
+                let found = profile(&text)[&(rank, routine.to_owned())];
+                assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+            }
+        }
+    }
+}
+
+/// The same with ranks on several hosts, whose clocks differ by 1,234 s and 20 ppm.
+#[test]
+fn between_hosts_who_makes_a_communicator_waits_for_who_comes_last() {
+    for mpi in Mpi::installed_with("between_hosts_who_makes", &["unshare", "hostname"]) {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("makers");
+        build(mpi, "mpicc", &["waits/makers.c"], &["-O1"], &program);
+        for (case, routine) in CASES {
+            let text = holds_on(mpi, Some(2), &[], program.to_str().expect("path"), case, 3, 18);
+            for rank in 0..3 {
+                let found = profile(&text)[&(rank, routine.to_owned())];
+                assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+            }
+        }
+    }
+}
