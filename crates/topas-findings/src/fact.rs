@@ -52,7 +52,7 @@ impl Fact {
         } else if begins(&["paths_"]) {
             FactSource::CallPaths
         } else if begins(&["mpi_", "outside_", "transfer_", "message_", "file_", "window_"])
-            || begins(&["spawn_", "poll_", "comm_", "processor_", "preempted_", "taken_"])
+            || begins(&["init_", "spawn_", "poll_", "comm_", "processor_", "preempted_", "taken_"])
         {
             FactSource::Mpi
         } else if begins(&["earlier_", "slower"]) {

@@ -17,6 +17,7 @@ mod doubt;
 mod ending;
 mod fact;
 mod last_rank;
+mod late_to_init;
 mod log_run;
 mod margin;
 mod mpi_run;

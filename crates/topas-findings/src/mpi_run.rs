@@ -11,6 +11,7 @@ use topas_mpi_table::{Epoch, FunctionClass};
 
 use crate::fact::FactValues;
 use crate::last_rank;
+use crate::late_to_init;
 use crate::wait_names::WaitNames;
 
 /// Share of a kind of wait from which on one rank is the one that others wait for.
@@ -69,6 +70,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     facts.number("mpi_work_sum", work as f64 / 1e9);
     let calls = sums.routines.iter().filter(|of| !is_edge(of)).map(|of| of.calls).sum::<u128>();
     facts.number("mpi_calls", calls as f64);
+    late_to_init::add(profile, facts);
     processors(profile, facts);
     objects(profile, facts);
     // Of several threads the sums of a run say nothing: they may be in MPI at the same time.

@@ -176,6 +176,19 @@ const CASES: &[RuleCase] = &[
         ("finalize_share", N(4.9)),
     ),
     (
+        "late-to-init",
+        &[
+            ("init_share", N(5.0)),
+            ("init_cost", N(1.0)),
+            ("init_sum", N(1.0)),
+            ("init_who", T("rank 3")),
+            ("init_later", N(1.5)),
+            ("init_before", N(1.7)),
+            ("init_others_before", N(0.1)),
+        ],
+        ("init_sum", N(0.9)),
+    ),
+    (
         "small-messages",
         &[
             ("transfer_share", N(5.0)),

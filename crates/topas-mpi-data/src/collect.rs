@@ -287,6 +287,7 @@ impl LeftLaunch {
             mpi: text(&header.mpi),
             end,
             rank: (of == Of::Rank).then_some((header.rank, header.pid)),
+            before: header.before,
             spawned: SpawnedWorld::of(header),
             launcher: header.worlds.launcher,
             counters: &header.counters,

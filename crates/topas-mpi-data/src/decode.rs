@@ -56,7 +56,7 @@ structures! {
     Header {
         magic version functions table state code uid pid rank ranks level languages flags used
         blocks life first_block began initialized latest paused paused_since own_ticks
-        call_cost process_began counters id host user exe job step part mpi switches subtotals
+        call_cost before counters id host user exe job step part mpi switches subtotals
         comm_world missed waits size worlds out out_length order room
     }
     WorldStart { command ranks function path began ended }

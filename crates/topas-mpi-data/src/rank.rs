@@ -195,6 +195,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     if let (Some(paths), Some(table)) = (&mut shown.paths, &partners) {
         paths.partners = PathPartner::of_table(table, &tick);
     }
+    shown.before = header.before;
     shown.waits.blamed = waits::blamed(&blamed, &tick);
     waits::blame_outsiders(&mut shown.waits, &outsiders, &tick);
     let realtime = |ticks: u64| {

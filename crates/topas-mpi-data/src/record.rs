@@ -426,6 +426,7 @@ impl MpiRecord {
             b"cpu" => sums.processor = time(),
             b"preempted" => sums.interruptions = number().unwrap_or(0),
             b"cpus" => sums.processors = narrow().unwrap_or(0),
+            b"before" => sums.before = short(),
             b"thr" => sums.threads = narrow().unwrap_or(0),
             b"lang" => facts.languages = words(),
             b"pmpi" => facts.profiling_interface = *text == *b"1",

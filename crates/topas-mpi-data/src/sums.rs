@@ -231,6 +231,9 @@ pub struct MpiSums {
     pub interruptions: u128,
     /// Most processors of a node; 0 if that is not known
     pub processors: u32,
+    /// How long the process ran before its first call of MPI, without waiting for a processor; of several ranks that
+    /// of the rank with most; 0 if that is not known
+    pub before: u64,
     /// Largest number of threads of a rank that called MPI
     pub threads: u32,
     /// Routines that were called, by number
@@ -379,6 +382,7 @@ impl MpiSums {
         self.processor += other.processor;
         self.interruptions += other.interruptions;
         self.processors = self.processors.max(other.processors);
+        self.before = self.before.max(other.before);
         self.threads = self.threads.max(other.threads);
         for routine in &other.routines {
             self.routine_mut(routine.number).add(routine);

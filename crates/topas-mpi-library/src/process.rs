@@ -81,6 +81,7 @@ fn begin_process() -> bool {
     let nanoseconds = clock::begin();
     let entered = clock::ticks();
     let Some(Some(header)) = workspace::with(begin_profile) else { return false };
+    header.before = processor::ran();
     // What took the time until here is no part of the program's.
     header.began = clock::now();
     header.latest = header.began;

@@ -78,6 +78,7 @@ impl ProfileRecord<'_> {
             mpi: text(&header.mpi),
             end: if self.subtotal == 0 { End::Finalize } else { End::Running },
             rank: (self.of == Of::Rank).then_some((header.rank, header.pid)),
+            before: header.before,
             spawned: SpawnedWorld::of(header),
             launcher: header.worlds.launcher,
             counters: &header.counters,

@@ -37,6 +37,7 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("rank", Kept),
     // With the node and the time it leads to the entries of a process accounting.
     ("pid", LeftOut),
+    ("before", Kept),
     ("spawned", Kept),
     ("launcher", Kept),
     ("ranks", Kept),

@@ -219,8 +219,9 @@ pub struct Header {
     pub own_ticks: u64,
     /// Ticks that the measurement adds to a call, in 1/256, as found out at the beginning
     pub call_cost: u64,
-    /// Start of the process in nanoseconds since 1970, if known; else 0
-    pub process_began: u64,
+    /// Nanoseconds from the start of the process to `began`, without those in which it wanted a processor and had
+    /// none; 0 if that is not known
+    pub before: u64,
     /// Names of hardware counters
     pub counters: [[u8; 32]; COUNTERS],
     /// Launch id

@@ -138,6 +138,8 @@ pub struct Facts<'a> {
     pub end: End,
     /// Rank in the world and process, of one rank
     pub rank: Option<(u32, u32)>,
+    /// How long it ran before its first call of MPI: [`crate::layout::Header::before`]
+    pub before: u64,
     /// What started the world, if other ranks did
     pub spawned: Option<SpawnedWorld>,
     /// [`crate::layout::Worlds::launcher`]
@@ -335,6 +337,9 @@ impl Lines<'_> {
         if let Some((rank, pid)) = facts.rank {
             self.number(b"rank", rank.into());
             self.number(b"pid", pid.into());
+            if facts.before > 0 {
+                self.time(b"before", facts.before.into());
+            }
         }
         if let Some(world) = &facts.spawned {
             self.spawned(world);

@@ -86,6 +86,7 @@ fn facts<'a>(host: &'a [u8], rank: Option<(u32, u32)>) -> Facts<'a> {
         mpi: b"openmpi:4.1.4",
         end: End::Abort(-3),
         rank,
+        before: 1_500_000_000,
         spawned: None,
         launcher: 0,
         counters: &COUNTER_NAMES,
@@ -427,9 +428,9 @@ fn a_record_looks_as_documented() {
         lines,
         ["2026/11/20 08:01:02 topas-mpi mohr heat3d 7 00ff00ff00ff00ff v=1 of=rank line=1/1 \
           t=1795161662 uid=4711 end=abort:-3 host=n1 job=15_3 part=big mpi=openmpi:4.1.4 rank=2 \
-          pid=99 ranks=1 wall=12.34 wallmax=12.34 mpisum=0 mpimax=0 mpimin=0 usemax=0 over=0 \
+          pid=99 before=1.5 ranks=1 wall=12.34 wallmax=12.34 mpisum=0 mpimax=0 mpimin=0 usemax=0 over=0 \
           thr=1 lang=c level=single f=Send:3:0.0015:0.001000001:30:3:240 \
-          f=Barrier:2:0.000000007:0 h=Send:s:7=3 len=360\n"]
+          f=Barrier:2:0.000000007:0 h=Send:s:7=3 len=371\n"]
     );
 }
 

@@ -15,6 +15,7 @@ mod efficiency;
 mod ended;
 mod heading;
 mod json;
+mod late_to_init;
 mod launches;
 mod matrix;
 mod metrics;

@@ -9,8 +9,8 @@ use topas_mpi_data::{
 
 use super::amount::routine_name;
 use super::paths::PathViews;
-use super::standing;
 use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
+use super::{late_to_init, standing};
 use crate::number::{percent_of, seconds};
 use crate::wording::named;
 
@@ -109,10 +109,15 @@ impl Charge {
     }
 }
 
-/// What is said first: which ranks stand still or were lost, and which rank makes the others wait.
+/// What is said first: which ranks stand still or were lost, which came late to `MPI_Init`, and which rank makes the
+/// others wait.
 pub(super) fn first_sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
-    let both = [standing::sentence(profile, paths), sentence(profile, paths)];
-    let said: Vec<String> = both.into_iter().flatten().collect();
+    let (init, mut waits) = (late_to_init::sentence(profile), sentence(profile, paths));
+    if init.is_some() {
+        waits = waits.as_deref().map(late_to_init::later);
+    }
+    let all = [standing::sentence(profile, paths), init, waits];
+    let said: Vec<String> = all.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 

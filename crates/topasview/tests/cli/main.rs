@@ -14,6 +14,7 @@ mod culprit;
 mod data;
 mod faults;
 mod json_keys;
+mod late_to_init;
 mod listing;
 mod mpi_against_awk;
 mod mpi_compare;
