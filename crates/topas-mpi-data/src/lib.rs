@@ -86,8 +86,8 @@ pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
-    FoundBlock, StreamedEvent, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread,
-    data_file_beside, trace_files,
+    FoundBlock, RankDamage, StreamedEvent, TraceCut, TraceFacts, TraceLog, TraceProcess,
+    TraceSkips, TraceThread, data_file_beside, is_readable, trace_files,
 };
 pub use waits::{Blame, RoutineWaits, WaitFigures};
 pub use worlds::{

@@ -38,7 +38,7 @@ use std::thread;
 use rustc_hash::FxHashMap;
 use topas_trace::ROUTINES;
 
-use crate::trace::{ProcessClock, TraceLog, TraceProcess, TraceSkips};
+use crate::trace::{ProcessClock, RankDamage, TraceLog, TraceProcess, TraceSkips};
 use engine::Engine;
 pub use kind::AsMeasured;
 use kind::CallKind;
@@ -94,7 +94,7 @@ pub struct ReplayedRoutine {
     pub modelled: f64,
 }
 
-/// The efficiencies of POP, each 0 to 1; None where nothing was computed or no time passed.
+/// The efficiencies of POP, each 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PopFactors {
     /// Load balance times communication efficiency
@@ -138,9 +138,19 @@ pub struct Replay {
     pub clockless: u32,
     /// What of the log was passed over
     pub skips: TraceSkips,
+    /// Ranks that were left out because their log cannot be read in full
+    pub damage: Vec<RankDamage>,
+    /// Whether a file with ranks of the launch is cut
+    pub is_cut: bool,
 }
 
 impl Replay {
+    /// Whether all ranks of the run are there with all of their logs that were kept.
+    pub fn is_whole(&self) -> bool {
+        let all = |size: u32| size as usize <= self.ranks.len();
+        self.damage.is_empty() && !self.is_cut && self.size.is_none_or(all)
+    }
+
     /// Longest time of a rank, as it was and as it would be, in ns.
     pub fn elapsed(&self) -> [f64; 2] {
         let longest = |of: fn(&ReplayedRank) -> f64| self.ranks.iter().map(of).fold(0.0, f64::max);
@@ -160,8 +170,12 @@ impl Replay {
         ]
     }
 
-    /// The efficiencies of the run, if this is the replay on the perfect network.
+    /// The efficiencies of the run, if this is the replay on the perfect network. They need all ranks: the mean
+    /// and the largest of some of them may be any.
     pub fn factors(&self) -> Option<PopFactors> {
+        if !self.is_whole() {
+            return None;
+        }
         let [real, ideal] = self.elapsed();
         let [measured, _] = self.sums();
         let mean = measured.computing / self.ranks.len() as f64;
@@ -199,6 +213,12 @@ pub fn replay(logs: &[TraceLog], launch: &str, network: &Network) -> io::Result<
     let mut ranks: BTreeMap<u32, (&TraceLog, &TraceProcess)> = BTreeMap::new();
     for log in logs {
         for process in log.processes.iter().filter(|one| one.facts.value("id") == launch) {
+            told.is_cut |= log.cut.is_some();
+            told.size = told.size.or_else(|| process.facts.value("ranks").parse().ok());
+            if let Some(damage) = process.damage() {
+                told.damage.push(damage);
+                continue;
+            }
             if process.threads().next().is_none() {
                 continue;
             }
@@ -211,7 +231,6 @@ pub fn replay(logs: &[TraceLog], launch: &str, network: &Network) -> io::Result<
         }
     }
     let processes: Vec<(&TraceLog, &TraceProcess)> = ranks.into_values().collect();
-    told.size = processes.iter().find_map(|(_, one)| one.facts.value("ranks").parse().ok());
     let clocks = processes.iter().filter_map(|(_, process)| process.clock());
     // Without a clock at all, a tick is a nanosecond.
     let any = clocks.clone().next().unwrap_or(ProcessClock { tick: 0, realtime: 0, length: 1.0 });

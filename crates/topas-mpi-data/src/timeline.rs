@@ -33,7 +33,7 @@ use rustc_hash::FxHashMap;
 use topas_mpi_table::Gathering;
 use topas_trace::{CallEvent, LoggedEpoch, LoggedObject};
 
-use crate::trace::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
+use crate::trace::{FoundBlock, RankDamage, TraceLog, TraceProcess, TraceSkips, damage_of};
 use clock::{RowClock, clocks};
 use collectives::{Collectives, GatheredCall, WORLD};
 use epochs::Epochs;
@@ -91,6 +91,10 @@ pub struct Timeline<'l> {
     pub other_launches: usize,
     /// Ranks of the launch that are not in the logs
     pub missing_ranks: u64,
+    /// Ranks whose log cannot be read in full
+    pub damage: Vec<RankDamage>,
+    /// Whether a file with ranks of the launch is cut
+    pub is_cut: bool,
     /// Calls in a slice; the last slice of a block may have fewer
     pub slice_calls: u32,
 }
@@ -194,6 +198,16 @@ impl<'l> Timeline<'l> {
                 let began = clocks[place].nanoseconds(block.head.first);
                 order.push((began, rows.len() - 1, *log, block));
             }
+            for thread in process.lost_threads() {
+                let own = |row: &TimelineRow| (row.process, row.thread).cmp(&(place, thread));
+                if let Err(at) = rows.binary_search_by(own) {
+                    rows.insert(at, TimelineRow::new(place, thread, slice_calls));
+                    order.iter_mut().filter(|(_, row, ..)| *row >= at).for_each(|one| one.1 += 1);
+                }
+            }
+        }
+        for row in &mut rows {
+            row.lose(processes[row.process].1, &clocks[row.process]);
         }
         // Of a thread, the order of blocks is that of their numbers.
         order.sort_by_key(|(began, row, _, block)| (*began, *row, block.head.number));
@@ -230,6 +244,8 @@ impl<'l> Timeline<'l> {
         timeline.processes = processes;
         timeline.host_clocks = host_clocks;
         timeline.missing_ranks = missing_ranks;
+        timeline.damage = damage_of(timeline.processes.iter().map(|(_, process)| *process));
+        timeline.is_cut = timeline.processes.iter().any(|(log, _)| logs[*log].cut.is_some());
         timeline.slice_calls = slice_calls;
         timeline.initialized = initialized;
         Ok(timeline)
@@ -497,7 +513,7 @@ impl<'l> TimelineReader<'l, '_> {
         let mut ended = 0;
         for row in &mut self.rows {
             row.finish();
-            ended = ended.max(row.ended());
+            ended = ended.max(row.ended()).max(row.lost_until.unwrap_or(0));
             let (_, process) = self.processes[row.process];
             let clock = &self.clocks[row.process];
             row.inside = inside(process, clock, row);
@@ -533,6 +549,8 @@ impl<'l> TimelineReader<'l, '_> {
             host_clocks: HostClocks::One,
             other_launches: 0,
             missing_ranks: 0,
+            damage: Vec::new(),
+            is_cut: false,
             slice_calls: 0,
         }
     }

@@ -1,26 +1,26 @@
 //! Event logs of MPI calls: what is in a file, and its events. Nothing that a file says of itself is
-//! believed; what cannot be read is counted.
+//! believed; what cannot be read is counted, and told of by rank.
 
+mod check;
+mod damage;
 mod files;
 mod host_ticks;
+mod lent;
+mod open;
 mod stream;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 
-use nix::fcntl::OFlag;
-use topas_data::{data_from, read_at_most};
+use topas_data::read_at_most;
 use topas_mpi_profile::facts::HostClock;
 use topas_mpi_profile::layout::Moment;
-use topas_trace::{
-    BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, EventPlace, Events, HEAD, LENGTH,
-    MAGIC, checksum,
-};
+use topas_trace::{BODY, BlockHead, CallEvent, EventPlace, Events, HEAD, checksum};
 
+pub(crate) use damage::{LostSpan, damage_of};
+pub use damage::{RankDamage, TraceCut, is_readable};
 pub use files::{data_file_beside, trace_files};
 pub(crate) use host_ticks::HostTicks;
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
@@ -36,6 +36,8 @@ pub struct TraceSkips {
     pub repeated: u64,
     /// Events of blocks whose sum is wrong, or which end too early
     pub damaged: u64,
+    /// Damaged blocks of processes of which the file has nothing else
+    pub strays: u64,
 }
 
 impl TraceSkips {
@@ -43,16 +45,25 @@ impl TraceSkips {
     pub fn is_empty(&self) -> bool {
         *self == TraceSkips::default()
     }
+
+    /// Whether something was passed over that does not stand in the file a second time.
+    pub fn lack(&self) -> bool {
+        !TraceSkips { repeated: 0, ..*self }.is_empty()
+    }
 }
 
 impl fmt::Display for TraceSkips {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} B that belong to no block, {} blocks of another version, {} repeated blocks, {} \
-             damaged events",
-            self.bytes, self.versions, self.repeated, self.damaged
-        )
+        let parts = [
+            (self.bytes, "B that belong to no block"),
+            (self.versions, "blocks of another version"),
+            (self.repeated, "repeated blocks"),
+            (self.damaged, "damaged events"),
+            (self.strays, "damaged blocks of unknown ranks"),
+        ];
+        let there = parts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = there.map(|(count, what)| format!("{count} {what}")).collect();
+        f.write_str(&words.join(", "))
     }
 }
 
@@ -135,6 +146,12 @@ pub struct TraceProcess {
     /// Names of routines by number
     routines: BTreeMap<u16, String>,
     threads: BTreeMap<u32, BTreeMap<u64, FoundBlock>>,
+    /// Heads of blocks that cannot be read, by thread and number
+    damaged: BTreeMap<u32, BTreeMap<u64, BlockHead>>,
+    /// Whether the log lacks what the process says of itself, and this is of another of the launch
+    has_lent_facts: bool,
+    /// What cannot be read of each thread
+    lost: BTreeMap<u32, damage::ThreadLoss>,
 }
 
 /// What a thread has in a log.
@@ -158,6 +175,7 @@ impl TraceProcess {
         self.threads.iter().map(|(thread, blocks)| {
             let mut told = TraceThread { thread: *thread, ..TraceThread::default() };
             let mut expected = 0;
+            let lost = self.lost.get(thread).map_or(0, |lost| lost.events_before);
             for block in blocks.values() {
                 told.blocks += 1;
                 told.events += u64::from(block.head.events());
@@ -166,6 +184,7 @@ impl TraceProcess {
                 told.overwritten = told.overwritten.saturating_add(gap);
                 expected = block.head.before.saturating_add(block.head.events().into());
             }
+            told.overwritten = told.overwritten.saturating_sub(lost);
             told
         })
     }
@@ -240,103 +259,11 @@ pub struct TraceLog {
     pub processes: Vec<TraceProcess>,
     /// What was passed over when it was opened
     pub skips: TraceSkips,
+    /// Where the file ends within a block
+    pub cut: Option<TraceCut>,
 }
 
 impl TraceLog {
-    /// Opens a log, and reads the heads of its blocks.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be opened or read.
-    pub fn open(path: &Path) -> io::Result<TraceLog> {
-        let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-        let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
-        let about = file.metadata()?;
-        if !about.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
-        }
-        let mut log = TraceLog { file, processes: Vec::new(), skips: TraceSkips::default() };
-        let mut processes = BTreeMap::new();
-        let (mut offset, length) = (0, about.len());
-        while offset < length {
-            offset += log.block(offset, length, &mut processes)?;
-        }
-        log.processes = processes.into_values().collect();
-        log.processes.sort_by_key(|process: &TraceProcess| process.rank);
-        host_ticks::share(&mut log.processes);
-        Ok(log)
-    }
-
-    /// Looks for a block at an offset: how many bytes further the next may be.
-    fn block(
-        &mut self,
-        offset: u64,
-        length: u64,
-        processes: &mut BTreeMap<u64, TraceProcess>,
-    ) -> io::Result<u64> {
-        let mut bytes = [0; HEAD];
-        let read = read_at_most(&self.file, &mut bytes, offset)?;
-        let head = match BlockHead::decode(&bytes[..read]) {
-            Ok(head) => head,
-            Err(BlockHeadError::Version(_)) => {
-                self.skips.versions += 1;
-                return Ok(LENGTH as u64);
-            }
-            Err(_) => {
-                let next = self.next_block(offset + 1, length)?;
-                self.skips.bytes += next - offset;
-                return Ok(next - offset);
-            }
-        };
-        let process = processes.entry(head.process).or_default();
-        process.rank = head.rank;
-        if head.content == BlockContent::Facts as u16 {
-            let body = self.body(offset, &head)?;
-            if head.check == checksum(&head, &body) {
-                process.facts = TraceFacts::parse(&body);
-                let names = process.facts.values("routine").filter_map(|line| {
-                    let (number, name) = line.split_once(' ')?;
-                    is_identifier(name).then_some(())?;
-                    Some((number.parse().ok()?, name.to_owned()))
-                });
-                process.routines = names.collect();
-            } else {
-                self.skips.bytes += u64::from(head.used());
-            }
-            return Ok(LENGTH as u64);
-        }
-        let blocks = process.threads.entry(head.thread).or_default();
-        if blocks.insert(head.number, FoundBlock { offset, head }).is_some() {
-            self.skips.repeated += 1;
-        }
-        Ok(LENGTH as u64)
-    }
-
-    /// Where the next block begins; the end of the file without one.
-    fn next_block(&self, from: u64, length: u64) -> io::Result<u64> {
-        let mut bytes = vec![0; LENGTH];
-        let mut offset = from;
-        while offset < length {
-            // A hole of a terabyte costs nobody anything to make.
-            let data = data_from(&self.file, offset, length);
-            if data > offset {
-                offset = data;
-                continue;
-            }
-            let read = read_at_most(&self.file, &mut bytes, offset)?;
-            let found = bytes[..read].windows(MAGIC.len()).position(|window| window == MAGIC);
-            if let Some(found) = found {
-                return Ok(offset + found as u64);
-            }
-            if read < LENGTH {
-                break;
-            }
-            // The beginning of a block may be cut in two.
-            offset += (LENGTH - (MAGIC.len() - 1)) as u64;
-        }
-        Ok(length)
-    }
-
     /// What is in use behind a head, as far as the file has it.
     fn body(&self, offset: u64, head: &BlockHead) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
@@ -441,7 +368,8 @@ impl TraceLog {
 mod tests {
     use std::os::unix::fs::FileExt;
 
-    use topas_trace::{CallArguments, TraceBlock, Writer};
+    use topas_data::data_from;
+    use topas_trace::{BlockContent, CallArguments, LENGTH, TraceBlock, Writer};
 
     use super::*;
 
@@ -463,7 +391,7 @@ mod tests {
             let (began, ended) = (1000 + call * 10, 1005 + call * 10);
             assert!(writer.put(&mut block, &CallEvent { routine: 3, began, ended, arguments }));
         }
-        block.close(process as u32, 9);
+        block.close(process as u32, writer.last());
         [&block.head.encode()[..], &block.body].concat()
     }
 
@@ -551,13 +479,16 @@ mod tests {
         let thread = log.processes[0].threads().next().expect("a thread");
         assert_eq!(thread.overwritten, 12, "blocks 1 to 4");
         // Cut in the events.
-        let (found, skips, _) = read(&one[..HEAD + 8]);
-        assert_eq!((found.len(), skips.damaged), (0, 3), "its sum is wrong");
+        let (found, skips, log) = read(&one[..HEAD + 8]);
+        assert_eq!((found.len(), skips.strays), (0, 1), "its sum is wrong");
+        assert_eq!(log.cut, Some(TraceCut { found: 136, least: LENGTH as u64 }));
         // A changed byte.
         let mut changed = one.clone();
         changed[HEAD + 3] ^= 1;
-        let (found, skips, _) = read(&[changed, two].concat());
-        assert_eq!((found.len(), skips.damaged), (3, 3));
+        let (found, skips, log) = read(&[changed, two].concat());
+        assert_eq!((found.len(), skips), (3, TraceSkips::default()));
+        let damage = log.processes[0].damage().expect("damage");
+        assert_eq!((damage.damaged, damage.absent, damage.events), (1, 0, 3));
         // Another version.
         let mut newer = one;
         newer[8] = 9;

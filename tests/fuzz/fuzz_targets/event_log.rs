@@ -128,7 +128,7 @@ fn blocks(rank: u32, told: u8, calls: &[[u8; CALL]]) -> Vec<u8> {
                     break;
                 }
             }
-            block.close(rank, clock);
+            block.close(rank, writer.last());
             number_of_block += 1 + u64::from(told >> 7);
             before += u64::from(block.head.events());
             let used = block.head.used() as usize;

@@ -259,14 +259,16 @@ impl<'l, 'n> Engine<'l, 'n> {
             CallKind::Receive => self.receive(lane, call, a.peer, patience, true),
             CallKind::Probe => self.receive(lane, call, a.peer, patience, false),
             CallKind::ReceivePosted => {
-                if a.peer != NOBODY {
+                // From a rank without a log nothing comes: such requests would be looked at for ever.
+                let source = u32::try_from(a.peer).ok();
+                if a.peer != NOBODY && source.is_none_or(|rank| self.place_of(rank).is_some()) {
                     let lane = &mut self.lanes[lane];
                     if lane.open.len() == OPEN {
                         lane.close(0);
                     }
                     lane.opened(Open::Receive {
                         communicator: a.communicator,
-                        source: u32::try_from(a.peer).ok(),
+                        source,
                         tag: (a.tag >= 0).then_some(a.tag),
                     });
                 }

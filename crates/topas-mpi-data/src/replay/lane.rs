@@ -196,9 +196,11 @@ impl<'l> Lane<'l> {
                 continue;
             }
             if self.last.is_none() {
-                self.begin = from.min(began);
+                // A log may lack the call from whose end on times count.
+                self.begin = if from.is_finite() { from.min(began) } else { began };
             }
-            let gap = began - self.last.unwrap_or(self.begin);
+            // Time does not go back, also where processors of a host count ticks that differ a little.
+            let gap = (began - self.last.unwrap_or(self.begin)).max(0.0);
             let polls = matches!(kind, CallKind::Polls | CallKind::Tests(_));
             // What happened where the log has a hole is not known: it counts as nothing.
             let asks_again = polls && self.polled && gap < POLLING;

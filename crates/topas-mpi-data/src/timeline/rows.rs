@@ -5,6 +5,7 @@ use topas_trace::{CallEvent, EventPlace};
 
 use super::clock::RowClock;
 use super::states::{TIME_CLASSES, TimeClass};
+use crate::trace::{LostSpan, TraceProcess};
 
 /// Most slices of a launch: so many that a picture of the whole run is sharp.
 const MOST_SLICES: u64 = 200_000;
@@ -117,6 +118,10 @@ pub struct TimelineRow {
     pub delayed: u64,
     /// The call in which the thread was at its end, and when that began, in ns since the origin
     pub inside: Option<(u16, u64)>,
+    /// When the row begins, if blocks before the first that can be read are damaged
+    pub(super) opened: Option<u64>,
+    /// Up to when nothing is known of the thread behind its last block that can be read
+    pub(super) lost_until: Option<u64>,
     /// The number of events before the next block, if none is missing
     expected: u64,
     /// Whether calls were missing before a block
@@ -131,9 +136,24 @@ impl TimelineRow {
         TimelineRow { process, thread, slice_calls, ..TimelineRow::default() }
     }
 
+    /// Notes the times at the beginning and at the end of the thread of which nothing can be read.
+    pub(super) fn lose(&mut self, process: &TraceProcess, clock: &RowClock<'_>) {
+        let own = process.blocks().filter(|(thread, _)| *thread == self.thread);
+        let mut blocks = own.map(|(_, block)| block.head.first);
+        let (first, last) = (blocks.next(), blocks.last());
+        let last = last.or(first);
+        let spans = process.lost_spans(self.thread);
+        // A span that ends where the first block begins is in front of it.
+        let before = |span: &&LostSpan| first.is_none_or(|first| span.1 <= first);
+        let behind = |span: &&LostSpan| last.is_none_or(|last| span.0 >= last);
+        self.opened = spans.first().filter(before).map(|(from, _)| clock.nanoseconds(*from));
+        self.lost_until = spans.last().filter(behind).map(|(_, to)| clock.nanoseconds(*to));
+    }
+
     /// When the row begins, in ns since the origin.
     pub fn began(&self) -> u64 {
-        self.blocks.first().map_or(0, |block| block.began)
+        let first = self.blocks.first().map(|block| block.began);
+        self.opened.or(first).unwrap_or(0)
     }
 
     /// When its last call ended, in ns since the origin.
@@ -144,7 +164,8 @@ impl TimelineRow {
     /// Begins a block. `before` is the number of events of the thread before it. `began` is moved to the
     /// end of the block before, because time does not go back.
     pub(super) fn begin(&mut self, block: TimelineBlock, before: u64) {
-        let ended = self.blocks.last().map_or(block.began, |last| last.ended);
+        let opened = self.opened.unwrap_or(block.began);
+        let ended = self.blocks.last().map_or(opened, |last| last.ended);
         let began = block.began.max(ended);
         let first_slice = self.slices.len() as u32;
         self.blocks.push(TimelineBlock { began, ended: began, first_slice, ..block });
@@ -199,13 +220,27 @@ impl TimelineRow {
         slice.times[to as usize] += time;
     }
 
+    /// The slices of a block.
+    pub fn slices_of(&self, block: &TimelineBlock) -> &[TimelineSlice] {
+        let first = block.first_slice as usize;
+        let count = block.calls.div_ceil(self.slice_calls.max(1)).max(1) as usize;
+        self.slices.get(first..first + count).unwrap_or_default()
+    }
+
     /// Whether the log lacks calls before one of the blocks.
     pub fn has_gap(&self) -> bool {
         self.has_lost
     }
 
-    /// Makes the sums of the row.
+    /// Makes the sums of the row. The time behind its last block that cannot be read is a slice of no block.
     pub(super) fn finish(&mut self) {
+        if let Some(until) = self.lost_until {
+            let began = self.blocks.last().map_or(self.began(), |block| block.ended);
+            let ended = until.max(began);
+            let mut times = [0; TIME_CLASSES];
+            times[TimeClass::NotInLog as usize] = ended - began;
+            self.slices.push(TimelineSlice { ended, times, place: EventPlace::default() });
+        }
         self.times = [0; TIME_CLASSES];
         for slice in &self.slices {
             for (sum, time) in self.times.iter_mut().zip(slice.times) {

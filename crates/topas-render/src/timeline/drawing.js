@@ -40,7 +40,8 @@ function drawNow() {
   for (const entry of shown) {
     if (!entry.row) continue;
     shares.fill(0);
-    if (isRead) sharesOfCalls(timeline, entry.row, view.from, view.to, columns, shares);
+    // A row whose blocks are all damaged has no calls to read.
+    if (isRead && entry.row.blocks.length) sharesOfCalls(timeline, entry.row, view.from, view.to, columns, shares);
     else {
       sharesOfSlices(entry.row, view.from, view.to, columns, shares);
       addInside(timeline, entry.row, view.from, view.to, columns, shares);

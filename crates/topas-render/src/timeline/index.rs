@@ -66,8 +66,7 @@ pub(super) fn index(timeline: &Timeline<'_>) -> String {
 fn put_blocks(out: &mut NumberWriter, row: &TimelineRow, piece_slices: usize) {
     out.put(row.blocks.len() as u64);
     let mut ended = 0;
-    let ends = row.blocks.iter().skip(1).map(|block| block.first_slice as usize);
-    for (block, end) in row.blocks.iter().zip(ends.chain([row.slices.len()])) {
+    for block in &row.blocks {
         out.put(block.log as u64);
         out.put(block.offset);
         out.put(block.bytes.into());
@@ -77,7 +76,7 @@ fn put_blocks(out: &mut NumberWriter, row: &TimelineRow, piece_slices: usize) {
         // Enough to tell another file.
         out.put(block.check & u64::from(u32::MAX));
         ended = block.ended;
-        put_pieces(out, block, &row.slices[block.first_slice as usize..end], piece_slices);
+        put_pieces(out, block, row.slices_of(block), piece_slices);
     }
 }
 
@@ -263,7 +262,7 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
             let first = blocks;
             blocks += row.blocks.len();
             json!({
-                "block": first,
+                "block": first, "began": row.began(),
                 "process": row.process, "thread": row.thread, "several": timeline.threads_of(row.process) > 1,
                 "times": row.times, "delayed": row.delayed, "inside": row.inside,
             })

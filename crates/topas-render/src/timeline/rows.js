@@ -23,7 +23,7 @@ function slicesOf(reader, began) {
 }
 
 /** Blocks of a row, as the log has them. */
-function blocksOf(reader, number, tick) {
+function blocksOf(reader, number, tick, opened) {
   const blocks = [];
   let ended = 0;
   for (let count = reader.next(); count > 0; count--) {
@@ -38,7 +38,7 @@ function blocksOf(reader, number, tick) {
     }
     // Times are multiples of the unit, counted from the base.
     const [unit, base] = [tick * 2 ** shift, began - rest * tick];
-    blocks.push({ number: number++, log, offset, length, calls, open: ended || began, began, ended: end, check, pieces, unit, base });
+    blocks.push({ number: number++, log, offset, length, calls, open: ended || opened, began, ended: end, check, pieces, unit, base });
     ended = end;
   }
   return blocks;
@@ -112,6 +112,7 @@ class Row {
     this.#line = line;
     this.place = place;
     this.process = facts.processes[told.process];
+    this.began = told.began;
     this.times = told.times;
     this.delayed = told.delayed;
     this.inside = told.inside;
@@ -127,8 +128,8 @@ class Row {
     if (this.#slices) return this.#slices;
     this.#reader = new NumberReader(bytesOfBase64(this.#line));
     this.#line = null;
-    const blocks = blocksOf(this.#reader, this.firstBlock, this.process.tick);
-    const slices = slicesOf(this.#reader, blocks.length ? blocks[0].began : 0);
+    const blocks = blocksOf(this.#reader, this.firstBlock, this.process.tick, this.began);
+    const slices = slicesOf(this.#reader, this.began);
     this.#slices = { ...slices, blocks, pieces: piecesOf(this, blocks, slices, this.#facts) };
     return this.#slices;
   }
