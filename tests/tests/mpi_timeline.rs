@@ -328,3 +328,44 @@ fn a_browser_draws_real_runs() {
         assert!(number > 0.0, "{}: {legend}", mpi.name());
     }
 }
+
+/// A byte of a real log is changed after the run: all say which rank it is, and no finding is made of the rest.
+#[test]
+fn a_damaged_log_accuses_nobody() {
+    for mpi in Mpi::installed("a_damaged_log_accuses_nobody") {
+        let (scratch, places, log) = logged(mpi);
+        let mut bytes = fs::read(&log).expect("the log");
+        let of_rank = |block: &[u8]| block[10] == 1 && block[12] == 2;
+        let place = bytes.chunks(65_536).position(of_rank).expect("events of rank 2");
+        bytes[place * 65_536 + 300] ^= 1;
+        fs::write(&log, &bytes).expect("written");
+        let out = places.out.to_str().expect("a path");
+        for (name, args) in [
+            ("topas-mpi", &["trace"][..]),
+            ("topas-mpi", &["replay"]),
+            ("topasview", &["--timeline"]),
+            ("topasview", &["--why", out]),
+        ] {
+            let mut command = scratch.command(Site::shared().tool(name));
+            let told = command.args(args).arg(&log).output().expect("a tool");
+            let err = String::from_utf8_lossy(&told.stderr);
+            assert_eq!(told.status.code(), Some(1), "{args:?} under {}: {err}", mpi.name());
+            assert!(
+                err.contains("1 block of rank 2 is damaged"),
+                "{args:?}, {}: {err}",
+                mpi.name()
+            );
+            let text = String::from_utf8_lossy(&told.stdout);
+            if args == ["--timeline"] {
+                assert!(text.contains(" By the profile: "), "{}: {text:.3000}", mpi.name());
+            }
+            for word in ["NaN", "inf ", "parallel efficiency"] {
+                assert!(
+                    !text.contains(word),
+                    "{word}: {args:?} under {}: {text:.3000}",
+                    mpi.name()
+                );
+            }
+        }
+    }
+}

@@ -13,6 +13,7 @@ use topas_mpi_data::{
 use topas_terminal::Printed;
 
 use crate::args::Replay as Options;
+use crate::trace::{DAMAGED_HINT, warn};
 use crate::{TOOL, exit};
 
 /// Rows of a table for people; data have all.
@@ -44,10 +45,7 @@ pub fn run(options: &Options) -> u8 {
     for path in &options.files {
         match TraceLog::open(path) {
             Ok(log) if !log.processes.is_empty() => {
-                if !log.skips.is_empty() {
-                    let what = format!("{}: passed over: {}", Shown(path_bytes(path)), log.skips);
-                    TOOL.warning(&what, None, "");
-                }
+                warn(path, &log);
                 logs.push(log);
             }
             Ok(_) => {
@@ -62,6 +60,7 @@ pub fn run(options: &Options) -> u8 {
             }
         }
     }
+    let mut code = if logs.iter().any(TraceLog::is_damaged) { exit::FAILED } else { exit::OK };
     let shows = match replayed(options, &logs, network) {
         Ok(Some(shows)) => shows,
         Ok(None) => {
@@ -81,7 +80,13 @@ pub fn run(options: &Options) -> u8 {
             return exit::FAILED;
         }
     };
+    if shows.model.ranks.is_empty() && !shows.model.damage.is_empty() {
+        let what = "no rank of this launch can be replayed: the log of none can be read in full";
+        TOOL.error(&what, None, DAMAGED_HINT);
+        return exit::FAILED;
+    }
     if shows.model.skips.damaged > 0 {
+        code = exit::FAILED;
         let what = format!("left out: {} damaged events", shows.model.skips.damaged);
         TOOL.warning(&what, None, "the log was changed or cut after it was written");
     }
@@ -92,7 +97,7 @@ pub fn run(options: &Options) -> u8 {
         _ => text(&shows),
     };
     match TOOL.print(text.as_bytes()) {
-        Printed::Done => exit::OK,
+        Printed::Done => code,
         Printed::Failed => exit::FAILED,
     }
 }
@@ -270,6 +275,9 @@ fn text(shows: &Shows) -> String {
                 .collect();
             out += &columns(&rows, &[0, 2]);
         }
+        None if !shows.perfect.is_whole() => {
+            out += "No efficiencies: they need all ranks of the run, each with all of its log.\n";
+        }
         None => out += "No efficiencies: no rank computed anything between its calls of MPI.\n",
     }
     out.push('\n');
@@ -368,13 +376,7 @@ fn notes(shows: &Shows) -> String {
         "Messages: {} sent, {} received; {} sent to ranks of the log and never received.",
         model.sent, model.received, model.left
     ));
-    let here = model.ranks.len() as u32;
-    if let Some(size) = model.size.filter(|size| *size != here) {
-        notes.push(format!(
-            "The log has {here} of {size} ranks: name the logs of all hosts; whoever waits for a rank \
-             that is not there waits as long as was measured."
-        ));
-    }
+    notes.extend(lacking(model));
     if model.missing > 0 {
         notes.push(format!(
             "{} events were overwritten, so the replay begins where all ranks are in the log. Calls \
@@ -412,6 +414,30 @@ fn notes(shows: &Shows) -> String {
             .to_owned(),
     );
     notes.join("\n") + "\n"
+}
+
+/// The ranks that are not replayed, and why.
+fn lacking(model: &Replay) -> Vec<String> {
+    let mut notes: Vec<String> = model
+        .damage
+        .iter()
+        .take(ROWS)
+        .map(|damage| format!("Left out, because the log is damaged: {damage}."))
+        .collect();
+    let here = model.ranks.len() + model.damage.len();
+    let missing = model.size.map_or(0, |size| (size as usize).saturating_sub(here));
+    if missing > 0 {
+        let why = match model.is_cut {
+            true => "the file was cut",
+            false => "name the logs of all hosts",
+        };
+        notes.push(format!("Of {missing} ranks there is no log: {why}."));
+    }
+    if !notes.is_empty() {
+        let about = "Whoever waits for a rank that is not replayed waits as long as was measured.";
+        notes.push(about.to_owned());
+    }
+    notes
 }
 
 /// Where there are more ranks than processors, waiting for a processor looks like transfer.
@@ -495,6 +521,14 @@ fn object(shows: &Shows) -> Value {
         "ranks": ranks,
         "routines": routines,
         "as_measured": as_measured,
+        "left_out": model.damage.iter().map(|damage| json!({
+            "rank": damage.rank,
+            "damaged_blocks": damage.damaged,
+            "absent_blocks": damage.absent,
+            "events": damage.events,
+            "seconds": damage.time as f64 / NS,
+        })).collect::<Vec<_>>(),
+        "cut": model.is_cut,
         "messages": { "sent": model.sent, "received": model.received, "left": model.left },
         "events": model.events,
         "overwritten": model.missing,

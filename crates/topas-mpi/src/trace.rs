@@ -6,11 +6,12 @@ mod perfetto;
 mod window;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    CallEvent, MessageNumber, MessageNumbers, TraceLog, TraceProcess, TraceSkips,
+    CallEvent, MessageNumber, MessageNumbers, TraceLog, TraceProcess, TraceSkips, is_readable,
 };
 use topas_terminal::Printed;
 
@@ -18,6 +19,9 @@ use crate::args::Trace;
 use crate::table::{aligned, cell};
 use crate::{TOOL, exit};
 use window::TimeWindow;
+
+/// What to do about logs of which nothing can be read.
+pub const DAMAGED_HINT: &str = "they were changed or cut after they were written: copy them again";
 
 /// Shows logs: the exit code.
 pub fn run(options: &Trace) -> u8 {
@@ -49,9 +53,16 @@ pub fn run(options: &Trace) -> u8 {
             TOOL.error(&what, None, "name logs that topas-run --mpi=log wrote");
             worst = exit::FAILED;
         }
-        warn(path, &log.skips);
+        warn(path, log);
+        if log.is_damaged() {
+            worst = exit::FAILED;
+        }
     }
     let logs: Vec<TraceLog> = logs.into_iter().map(|(_, log)| log).collect();
+    if logs.iter().any(TraceLog::is_damaged) && !is_readable(&logs) {
+        TOOL.error(&"no call in these logs can be read", None, DAMAGED_HINT);
+        return exit::FAILED;
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let shown = if options.events {
         events(options, &logs, &mut skips, &mut out)
@@ -80,10 +91,10 @@ pub fn run(options: &Trace) -> u8 {
     }
 }
 
-fn warn(path: &Path, skips: &TraceSkips) {
-    if !skips.is_empty() {
-        let what = format!("{}: passed over: {skips}", path.display());
-        TOOL.warning(&what, None, "");
+/// Says what of a log cannot be read.
+pub fn warn(path: &Path, log: &TraceLog) {
+    for words in log.damage_words() {
+        TOOL.warning(&format!("{}: {words}", Shown(path.as_os_str().as_bytes())), None, "");
     }
 }
 

@@ -4,6 +4,7 @@
 //! This is the only page with a script. It is one file, works without a server and without a network,
 //! and runs no script but its own.
 
+mod damage;
 mod index;
 mod words;
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use topas_data::Source;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    Origin, Timeline, TraceLog, TraceSkips, own_uid, read_spool_files, spool_files, trace_files,
+    Origin, Timeline, TraceLog, TraceSkips, is_readable, own_uid, read_spool_files, spool_files,
+    trace_files,
 };
 use topas_render::timeline::{LogFile, TimelinePage};
 use topas_terminal::{Printed, Progress};
@@ -21,6 +22,8 @@ use worlds::RunWorlds;
 
 /// Largest logs whose blocks stand in the page, in B.
 const MOST_INSIDE: u64 = 32_000_000;
+
+const DAMAGED_HINT: &str = "they were changed or cut after they were written: copy them again";
 
 const LOGS_HINT: &str = "name logs that topas-run --mpi=log wrote, such as topas-mpi.HOST.trace";
 
@@ -52,7 +55,10 @@ pub fn show(args: &Args) -> u8 {
                 worst = exit::INPUT;
             }
             Ok((bytes, log)) => {
-                warn(path, &log.skips, args.quiet);
+                warn(path, &log, args.quiet);
+                if log.is_damaged() {
+                    worst = exit::INPUT;
+                }
                 let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
                 files.push(LogFile { name: name.into_owned(), bytes });
                 logs.push(log);
@@ -66,6 +72,10 @@ pub fn show(args: &Args) -> u8 {
     }
     if logs.is_empty() {
         return worst;
+    }
+    if logs.iter().any(TraceLog::is_damaged) && !is_readable(&logs) {
+        TOOL.error(&"no call in these logs can be read", None, DAMAGED_HINT);
+        return exit::INPUT;
     }
     match page(args, &logs, &files, &read) {
         Ok(page) if save(&to, page.as_bytes()) == Printed::Done => worst,
@@ -129,10 +139,10 @@ fn paths(args: &Args) -> Result<Vec<PathBuf>, ()> {
     Ok(paths)
 }
 
-fn warn(path: &Path, skips: &TraceSkips, quiet: bool) {
-    if !skips.is_empty() && !quiet {
-        let what = format!("{}: passed over: {skips}", path.display());
-        TOOL.warning(&what, None, "");
+/// Says what of a log cannot be read.
+pub fn warn(path: &Path, log: &TraceLog, quiet: bool) {
+    for words in log.damage_words().iter().filter(|_| !quiet) {
+        TOOL.warning(&format!("{}: {words}", path.display()), None, "");
     }
 }
 
@@ -156,6 +166,10 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
         TOOL.error(&format!("no launch {id} in the event logs"), None, LOGS_HINT);
         return Err(exit::NO_PES);
     };
+    if timeline.rows.iter().all(|row| row.calls == 0) && !timeline.damage.is_empty() {
+        TOOL.error(&"no call of this launch can be read", None, DAMAGED_HINT);
+        return Err(exit::INPUT);
+    }
     let inside = !args.log_beside && timeline.bytes() <= MOST_INSIDE;
     let blocks = if inside { Some(timeline.blocks(logs).map_err(failed)?) } else { None };
     let paths = worlds.paths(args);

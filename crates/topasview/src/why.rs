@@ -31,6 +31,7 @@ use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
 use crate::mpi_profile::{called_at, kept, paths, started_at, waited_at, world_started};
+use crate::timeline::warn;
 
 /// What was read of a run.
 #[derive(Default)]
@@ -259,7 +260,11 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
     };
     for path in &run.logs {
         match TraceLog::open(path) {
-            Ok(log) => logs.push(log),
+            Ok(log) => {
+                warn(path, &log, args.quiet);
+                run.failed |= log.is_damaged();
+                logs.push(log);
+            }
             Err(cause) => {
                 run.failed = true;
                 failed(path, cause);
@@ -271,6 +276,14 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
     let timeline = Timeline::read(&logs, Some(&id), tell);
     progress.clear();
     let replayed = match timeline {
+        // Waits for ranks of which something is missing would be those of others.
+        Ok(Some(timeline)) if timeline.is_cut || !timeline.damage.is_empty() => {
+            if !args.quiet {
+                let what = "the event log of the run is damaged, and nothing that it tells is used";
+                TOOL.warning(&what, None, "");
+            }
+            return false;
+        }
         Ok(Some(timeline)) => {
             add_timeline_facts(&timeline, facts);
             replay(&logs, &id, &Network::default())

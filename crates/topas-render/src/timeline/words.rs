@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use topas_format::shown::Shown;
 use topas_mpi_data::{HostClocks, TimeClass, Timeline, TimelineRow, TraceProcess};
 
-use super::PageWorld;
+use super::{PageWorld, damage};
 use crate::html::wide;
 use crate::mpi_views::{measured, sentence, where_waited};
 use crate::number::duration;
@@ -116,12 +116,13 @@ impl Verdict {
     /// has completed, say. Of several worlds, no profile tells of all.
     pub(super) fn of(timeline: &Timeline<'_>, worlds: &[PageWorld<'_>]) -> Verdict {
         let told = sum(timeline.rows.iter().map(waited));
+        let is_damaged = damage::is_damaged(timeline);
         let profile_of = |world: usize| worlds.get(world).and_then(|world| world.profile);
         let measured = profile_of(0)
             .filter(|_| timeline.worlds.len() <= 1)
-            .filter(|_| timeline.missing_ranks == 0)
+            .filter(|_| timeline.missing_ranks == 0 || is_damaged)
             .and_then(|(of, paths)| Some((of, paths, measured(of)?)))
-            .filter(|(_, _, (time, _))| (told as f64) < MUCH * *time as f64);
+            .filter(|(_, _, (time, _))| is_damaged || (told as f64) < MUCH * *time as f64);
         if let Some((of, paths, (time, rank))) = measured {
             let is_late = |row: &TimelineRow| {
                 timeline.processes.get(row.process).map(|(_, process)| process.rank) == rank
@@ -134,6 +135,9 @@ impl Verdict {
                 sentence(of, paths).unwrap_or_default()
             );
             return Verdict { late: timeline.rows.iter().position(is_late), words: Some(words) };
+        }
+        if is_damaged {
+            return Verdict { late: None, words: Some(damage::unknown_waits(timeline)) };
         }
         let late = late(timeline);
         let place = late.and_then(|row| {
@@ -193,7 +197,8 @@ fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) 
 /// What has to be known to read the picture; a paragraph each.
 pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    if timeline.missing_ranks > 0 {
+    notes.extend(damage::notes(timeline));
+    if timeline.missing_ranks > 0 && !timeline.is_cut {
         let ranks = count(timeline.missing_ranks, "rank");
         notes.push(format!(
             "{ranks} of the launch are not in these logs. A run on several hosts leaves a log on each; waits \
@@ -232,10 +237,11 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
         };
         notes.push(format!("The logs hold {launches}; this is the newest, or that of --launch."));
     }
-    if timeline.rows.iter().any(|row| row.times[TimeClass::NotInLog as usize] > 0 || row.has_gap())
-    {
+    // Calls that are missing because blocks are damaged are told of above.
+    let mut threads = timeline.processes.iter().flat_map(|(_, process)| process.threads());
+    if threads.any(|thread| thread.overwritten > 0) {
         notes.push(
-            "The oldest calls of some threads were overwritten, or cannot be read: their log was full. \
+            "The oldest calls of some threads were overwritten: their log was full. \
              topas-run --mpi=log:SIZE keeps more of them."
                 .to_owned(),
         );
@@ -338,10 +344,14 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                 tbody {
                     @for row in timeline.rows.iter().take(MOST_ROWS) {
                         tr {
-                            th scope="row" { (name(timeline, row)) }
+                            th scope="row" { (name(timeline, row)) (damage::mark(timeline, row)) }
                             td.l { (host(timeline, row)) }
-                            @for class in &used { td { (cell(row.times[*class as usize])) } }
-                            td { (seconds(timeline, row.delayed)) }
+                            @if row.calls == 0 && !damage::mark(timeline, row).is_empty() {
+                                td.l colspan=(used.len() + 1) { "not known" }
+                            } @else {
+                                @for class in &used { td { (cell(row.times[*class as usize])) } }
+                                td { (seconds(timeline, row.delayed)) }
+                            }
                             td { (row.calls) }
                         }
                     }

@@ -99,16 +99,20 @@ fn ranks_that_were_killed_are_named() {
     let dir = made_up(&SyntheticTrace::default());
     let path = dir.path().join("topas-mpi.n001.trace");
     let mut bytes = fs::read(&path).unwrap();
-    let facts = bytes.chunks_mut(HEAD + BODY).filter(|block| block[10] == 2).nth(3).unwrap();
+    kill(bytes.chunks_mut(HEAD + BODY).filter(|block| block[10] == 2).nth(3).unwrap());
+    fs::write(&path, &bytes).unwrap();
+    let page = shown(dir.path(), &["--timeline"]);
+    assert!(page.contains("1 rank ended without MPI_Finalize: 3."), "{page:.3000}");
+}
+
+/// Makes the facts of a rank those of one that was killed.
+fn kill(facts: &mut [u8]) {
     let mut head = BlockHead::decode(facts).unwrap();
     let used = HEAD + head.used() as usize;
     let place = facts[..used].windows(8).position(|text| text == b"\nstate 1").unwrap();
     facts[place + 7] = b'0';
     head.check = checksum(&head, &facts[HEAD..used]);
     facts[..HEAD].copy_from_slice(&head.encode());
-    fs::write(&path, &bytes).unwrap();
-    let page = shown(dir.path(), &["--timeline"]);
-    assert!(page.contains("1 rank ended without MPI_Finalize: 3."), "{page:.3000}");
 }
 
 #[test]
@@ -135,15 +139,56 @@ fn a_damaged_log_is_shown_as_far_as_it_goes() {
     let dir = made_up(&SyntheticTrace::default());
     let path = dir.path().join("topas-mpi.n001.trace");
     let mut bytes = fs::read(&path).unwrap();
+    let whole = bytes.clone();
     bytes[HEAD + 50] ^= 1;
     fs::write(&path, &bytes).unwrap();
-    let page = shown(dir.path(), &["--timeline"]);
-    assert!(page.contains("damaged events"), "the page tells what is missing");
+    let told = view(dir.path(), &["--timeline"]);
+    let sentence = "1 block of rank 0 is damaged, 0.0";
+    assert_eq!(told.code, 1, "{}", told.err);
+    assert!(told.err.starts_with("topasview: warning: "), "{}", told.err);
+    assert!(told.err.contains(sentence) && told.out.contains(sentence), "{}", told.err);
+    let words = "For whom the ranks waited is not known: of 1 of 8 ranks, the log is damaged";
+    assert!(told.out.contains(words) && !told.out.contains("is late"), "{:.3000}", told.out);
+    let row = told.out.split_once(">0 (damaged)</th>").expect("a row").1;
+    assert!(row.split_once("</tr>").expect("its end").0.contains("not known"), "{row:.500}");
+    assert!(!told.out.contains("overwritten"), "their log was not full");
     // Of any part, at any place.
     for place in (0..bytes.len()).step_by(40_001) {
         fs::write(&path, &bytes[place..]).unwrap();
         let told = view(dir.path(), &["--timeline", "--quiet"]);
         assert!(matches!(told.code, 0 | 1), "{place}: {}", told.err);
+    }
+    // Nothing can be read: no page.
+    let mut bytes = whole;
+    for block in bytes.chunks_mut(HEAD + BODY).filter(|block| block[10] == 1) {
+        block[HEAD + 50] ^= 1;
+    }
+    fs::write(&path, &bytes).unwrap();
+    let told = view(dir.path(), &["--timeline"]);
+    assert_eq!((told.code, &*told.out), (1, ""));
+    assert!(told.err.contains("error: no call in these logs can be read"), "{}", told.err);
+}
+
+#[test]
+fn a_log_that_was_cut_is_not_another_launch() {
+    let dir = made_up(&SyntheticTrace::default());
+    let path = dir.path().join("topas-mpi.n001.trace");
+    let bytes = fs::read(&path).unwrap();
+    // Rank by rank, as ranks append their blocks at their ends.
+    let mut blocks: Vec<&[u8]> = bytes.chunks(HEAD + BODY).collect();
+    blocks.sort_by_key(|block| block[12]);
+    fs::write(&path, &blocks.concat()[..10 * (HEAD + BODY) + 9000]).unwrap();
+    let told = view(dir.path(), &["--timeline"]);
+    assert_eq!(told.code, 1, "{}", told.err);
+    let words = "the file is cut: it has 664360 B, and had 720896 B or more; ranks that are whole: 0 to 4; ranks that \
+                 are there in part: 5; ranks that are not in it: 6, 7";
+    assert!(told.err.contains(words), "{}", told.err);
+    assert!(
+        told.out
+            .contains("A log was cut after it was written. 2 ranks of the launch are not there.")
+    );
+    for false_words in ["another launch", "several hosts", "is late"] {
+        assert!(!told.out.contains(false_words), "{false_words}: {:.3000}", told.out);
     }
 }
 
@@ -254,9 +299,11 @@ fn the_script_reads_the_events_that_we_read() {
     };
     assert!(told == events(&path), "the made up run");
     // The facts of its first rank, and events of another kind.
-    let log = fs::read(&path).unwrap();
-    let facts = log.chunks(HEAD + BODY).find(|block| block[10] == 2).unwrap();
-    fs::write(&path, [&any_block()[..], facts].concat()).unwrap();
+    let mut log = fs::read(&path).unwrap();
+    let facts = log.chunks_mut(HEAD + BODY).find(|block| block[10] == 2).unwrap();
+    // Its calls go on for days behind the latest moment that it tells.
+    kill(facts);
+    fs::write(&path, [&any_block()[..], &*facts].concat()).unwrap();
     let (told, own) = (events_by_script(&path).unwrap(), events(&path));
     assert!(own.lines().count() > 500);
     for (told, own) in told.lines().zip(own.lines()) {
