@@ -2,7 +2,9 @@
 
 function paper(canvas) {
   const scale = window.devicePixelRatio || 1;
-  const [width, height] = [Math.round(canvas.clientWidth * scale), Math.round(canvas.clientHeight * scale)];
+  // A canvas without a place on the screen is 0 wide, and no image is that small.
+  const size = length => Math.max(1, Math.round(length * scale));
+  const [width, height] = [size(canvas.clientWidth), size(canvas.clientHeight)];
   if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
   context.setTransform(1, 0, 0, 1, 0, 0);

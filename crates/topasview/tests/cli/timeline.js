@@ -89,6 +89,15 @@
     seen.inBins = [...$("bintable").rows].reduce((sum, row) => sum + Number(row.cells[2].textContent), 0);
     seen.longest = $("longest").children.length;
     $("lines").style.height = "";
+    // Without a place on the screen, nothing is drawn, and nothing fails.
+    for (const id of ["lines", "overview"]) {
+      $(id).style.display = "none";
+      dispatchEvent(new Event("resize"));
+      await drawn();
+      $(id).style.display = "";
+    }
+    dispatchEvent(new Event("resize"));
+    await drawn();
     const channels = text => text.match(/[\d.]+/g).map(Number);
     const linear = part => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
     const [r, g, b] = channels(getComputedStyle(document.body).backgroundColor);
