@@ -359,6 +359,11 @@ fn a_damaged_log_accuses_nobody() {
             if args == ["--timeline"] {
                 assert!(text.contains(" By the profile: "), "{}: {text:.3000}", mpi.name());
             }
+            if args.contains(&"--why") {
+                let unknown = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let words = "tells; the event log of this run is damaged)";
+                assert!(unknown.contains(words), "{}: {text}", mpi.name());
+            }
             for word in ["NaN", "inf ", "parallel efficiency"] {
                 assert!(
                     !text.contains(word),

@@ -34,6 +34,8 @@ pub struct SearchedRun {
     pub has_profile: bool,
     /// An event log was read
     pub has_log: bool,
+    /// Its event log cannot be read in full, and nothing of it was used
+    pub is_log_damaged: bool,
     /// Its profile is what its ranks left when they ended without a word
     pub is_left: bool,
     /// What started the world of the run, if ranks of another world did: a sentence
@@ -241,6 +243,9 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         let of: Vec<&str> = of.map(|(what, _)| what.as_str()).collect();
         if !of.is_empty() {
             let kept = match source {
+                FactSource::EventLog if run.is_log_damaged => {
+                    "; the event log of this run is damaged"
+                }
                 FactSource::EventLog if run.is_left => {
                     "; if this run kept an event log, topas-mpi collect writes it"
                 }

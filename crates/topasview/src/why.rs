@@ -45,6 +45,8 @@ struct KnownRun {
     /// All profiles, if some of them are of worlds that ranks of others started
     all: Vec<MpiProfile>,
     failed: bool,
+    /// The event log of the run cannot be read in full
+    is_log_damaged: bool,
 }
 
 /// Searches: the exit code.
@@ -85,6 +87,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         origin: origin(args, &run, &links),
         worlds: worlds(args, rules, &run, &links),
         standing,
+        is_log_damaged: run.is_log_damaged,
         is_left: run.profile.as_ref().is_some_and(|profile| profile.origin == Origin::Left),
         ..searched(run.table.as_ref(), run.profile.as_ref(), &facts)
     };
@@ -282,6 +285,7 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
                 let what = "the event log of the run is damaged, and nothing that it tells is used";
                 TOOL.warning(&what, None, "");
             }
+            run.is_log_damaged = true;
             return false;
         }
         Ok(Some(timeline)) => {
