@@ -22,7 +22,7 @@ mod rows;
 mod started;
 mod states;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod worlds;
 
 use std::collections::{BTreeMap, BTreeSet};

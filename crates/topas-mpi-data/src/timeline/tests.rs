@@ -15,7 +15,7 @@ mod late_receivers;
 mod neighbors;
 mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
-mod synthetic;
+pub(crate) mod synthetic;
 mod worlds;
 
 use synthetic::SyntheticTrace;

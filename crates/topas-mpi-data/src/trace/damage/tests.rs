@@ -7,12 +7,8 @@ use topas_trace::{BlockHead, HEAD, LENGTH, checksum};
 
 use super::*;
 use crate::replay::{Network, Replay, launches_in, replay};
+use crate::timeline::tests::synthetic::SyntheticTrace;
 use crate::timeline::{TimeClass, Timeline};
-
-#[path = "../../../examples/generate-trace/synthetic.rs"]
-mod synthetic;
-
-use synthetic::SyntheticTrace;
 
 /// The whole log: of each rank a block of events, and behind it one of facts.
 fn whole() -> Vec<u8> {
@@ -88,7 +84,7 @@ fn a_rank_whose_only_block_is_damaged_is_left_out_and_has_a_row() {
     let told = replayed(&logs);
     assert_eq!((told.ranks.len(), told.size), (7, Some(8)));
     assert!(told.ranks.iter().all(|rank| rank.rank != 3) && told.factors().is_none());
-    assert_eq!(told.damage, [damage.clone()]);
+    assert_eq!(told.damage, std::slice::from_ref(&damage));
 
     let timeline = timeline(&logs);
     assert_eq!((timeline.rows.len(), timeline.damage.len()), (8, 1));
