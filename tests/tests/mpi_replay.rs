@@ -140,6 +140,13 @@ fn the_manual_describes_the_json() {
     assert_eq!(told["as_measured"][0]["reason"], "persistent", "{told:#}");
     let mut written = WrittenJson::default();
     written.add(&told.to_string());
+    // A rank that is left out.
+    let mut bytes = fs::read(&log).expect("the log");
+    let events = bytes.chunks(65_536).position(|block| block[10] == 1).expect("events");
+    bytes[events * 65_536 + 130] ^= 1;
+    fs::write(&log, &bytes).expect("written");
+    let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
+    written.add(&run(tool.args(["replay", "--json"]).arg(&log)).out());
     written.hold_all_but(&["topas.mpi.list/1"], "topas-mpi", &[]);
 }
 
