@@ -152,6 +152,12 @@ fn slice_calls_of(processes: &[TimelineProcess<'_>]) -> u32 {
 }
 
 impl<'l> Timeline<'l> {
+    /// Whether the log of a process, by its number, cannot be read in full.
+    pub fn is_damaged(&self, process: usize) -> bool {
+        let process = self.processes.get(process).map(|(_, process)| *process);
+        !damage_of(process).is_empty()
+    }
+
     /// Reads the newest launch of logs, or the newest whose id begins with `id`. None if there is none.
     /// `progress` gets the number of blocks that were read, and of all.
     ///

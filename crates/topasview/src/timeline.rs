@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use topas_data::Source;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    Origin, Timeline, TraceLog, TraceSkips, is_readable, own_uid, read_spool_files, spool_files,
-    trace_files,
+    Origin, Timeline, TraceLog, is_readable, own_uid, read_spool_files, spool_files, trace_files,
 };
 use topas_render::timeline::{LogFile, TimelinePage};
 use topas_terminal::{Printed, Progress};

@@ -97,14 +97,17 @@ impl<'l> Timeline<'l> {
         self.least_wait = self.least_wait.max(other.least_wait);
         self.least_state = self.least_state.max(other.least_state);
         self.ended = self.ended.max(other.ended);
-        let TraceSkips { bytes, versions, repeated, damaged } = other.skips;
+        let TraceSkips { bytes, versions, repeated, damaged, strays } = other.skips;
         self.skips.bytes += bytes;
         self.skips.versions += versions;
         self.skips.repeated += repeated;
         self.skips.damaged += damaged;
+        self.skips.strays += strays;
         self.untold += other.untold;
         self.unnamed += other.unnamed;
         self.missing_ranks += other.missing_ranks;
+        self.damage.append(&mut other.damage);
+        self.is_cut |= other.is_cut;
     }
 
     /// Adds what states of a name have together to those of the same name; the place of the name.

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use topas_mpi_profile::layout::Moment;
 use topas_trace::{BlockContent, BlockHead};
 
 use super::{TraceFacts, TraceProcess};
@@ -105,7 +106,8 @@ pub(super) fn lend(processes: &mut BTreeMap<u64, TraceProcess>, strays: Vec<Bloc
 
 /// What of the facts of a process are those of others, too.
 fn shared(facts: &TraceFacts) -> TraceFacts {
-    let TraceFacts { lines, began, latest, clock } = facts;
+    let TraceFacts { lines, began, latest, clock, initialized: _ } = facts;
     let lines = lines.iter().filter(|(key, _)| SHARED.contains(&key.as_str())).cloned().collect();
-    TraceFacts { lines, began: *began, latest: *latest, clock: *clock }
+    let initialized = Moment::default();
+    TraceFacts { lines, began: *began, latest: *latest, clock: *clock, initialized }
 }

@@ -51,7 +51,5 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
 
 /// What stands behind the name of a row whose log is damaged.
 pub(super) fn mark(timeline: &Timeline<'_>, row: &TimelineRow) -> &'static str {
-    let rank = timeline.processes.get(row.process).map(|(_, process)| process.rank);
-    let is_damaged = timeline.damage.iter().any(|damage| Some(damage.rank) == rank);
-    if is_damaged { " (damaged)" } else { "" }
+    if timeline.is_damaged(row.process) { " (damaged)" } else { "" }
 }
