@@ -4,22 +4,6 @@
 
 static int rounds;
 
-/* The rank comes to a call that is the n-th of its kind. */
-static call *arrives(const char *routine, int round)
-{
-    call *c = enters(routine, 3);
-    c->shape = 0;
-    c->first = round;
-    of_rank[own].arrived[round] = c->entered;
-    return c;
-}
-
-/* Each time another rank is late. */
-static void late(int round)
-{
-    pass(own == round % ranks ? 15 : dice(10) / 10.);
-}
-
 static void files(void)
 {
     char name[300];
@@ -27,8 +11,8 @@ static void files(void)
     for (int i = 0; i < rounds; i++) {
         MPI_File file;
         MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
-        late(i);
-        call *c = arrives("File_close", i);
+        late_in_turn(i);
+        call *c = comes_to("File_close", 0, 0, i);
         MPI_File_close(&file);
         leaves(c);
     }
@@ -40,8 +24,8 @@ static void windows(void)
     for (int i = 0; i < rounds; i++) {
         MPI_Win window;
         MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-        late(i);
-        call *c = arrives("Win_free", i);
+        late_in_turn(i);
+        call *c = comes_to("Win_free", 0, 0, i);
         MPI_Win_free(&window);
         leaves(c);
     }
@@ -56,10 +40,10 @@ static void communicators(void)
         for (int k = 0; k < MANY; k++)
             MPI_Comm_split(MPI_COMM_WORLD, k % 2 && own == 1, -own, &all[k]);
         for (int k = MANY - 1; k >= 0; k--) {
-            late(i + k);
+            late_in_turn(i + k);
             const char *routine = k < 2 ? "Comm_free" : "Comm_disconnect";
             /* Who is alone in a communicator waits for nobody. */
-            call *c = k % 2 && own == 1 ? NULL : arrives(routine, i + k);
+            call *c = k % 2 && own == 1 ? NULL : comes_to(routine, 0, 0, i + k);
             if (!c)
                 of_rank[own].arrived[i + k] = 0;
             if (k < 2)
@@ -74,23 +58,16 @@ static void communicators(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"files", files}, {"windows", windows}, {"communicators", communicators}};
+    static const named_case cases[] = {{"files", files}, {"windows", windows}, {"communicators", communicators}};
     if (argc < 4)
         return 64;
     setenv("ENDS_NOTES", argv[2], 1);
     rounds = begin(&argc, &argv);
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(cases[i].name, argv[1])) {
-            cases[i].run();
-            end_notes();
-        }
+    run_case(argv[1], cases, sizeof cases / sizeof *cases);
     if (!strcmp(argv[1], "finalize")) {
         /* The first rank is the last of all. ROUNDS are milliseconds. */
         pass(own == 0 ? rounds : rounds / (own + 2.));
-        call *c = arrives("Finalize", 0);
+        call *c = comes_to("Finalize", 0, 0, 0);
         /* It is over for nobody before all are there. */
         c->left = c->entered + 1e9;
         MPI_Finalize();

@@ -4,22 +4,6 @@
 
 static int rounds;
 
-/* The rank comes to a call that is the n-th of its kind. */
-static call *arrives(const char *routine, int round)
-{
-    call *c = enters(routine, 3);
-    c->shape = 0;
-    c->first = round;
-    of_rank[own].arrived[round] = c->entered;
-    return c;
-}
-
-/* Each time another rank is late. */
-static void late(int round)
-{
-    pass(own == round % ranks ? 15 : dice(10) / 10.);
-}
-
 /* All ranks but one, another one each time, in turned order. */
 static void groups(void)
 {
@@ -33,11 +17,11 @@ static void groups(void)
         MPI_Group group;
         MPI_Group_incl(all, count, members, &group);
         meet_outside();
-        late(i);
+        late_in_turn(i);
         of_rank[own].arrived[i] = 0;
         if (own != without) {
             MPI_Comm made;
-            call *c = arrives("Comm_create_group", i);
+            call *c = comes_to("Comm_create_group", 0, 0, i);
             MPI_Comm_create_group(MPI_COMM_WORLD, group, 7 + i % 2, &made);
             leaves(c);
             MPI_Comm_free(&made);
@@ -55,8 +39,8 @@ static void two_groups(void)
     for (int i = 0; i < rounds; i++) {
         MPI_Comm made;
         meet_outside();
-        late(i);
-        call *c = arrives("Intercomm_create", i);
+        late_in_turn(i);
+        call *c = comes_to("Intercomm_create", 0, 0, i);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, own > 0 ? 0 : 1, 5, &made);
         leaves(c);
         MPI_Comm_free(&made);
@@ -70,7 +54,7 @@ static void started(void)
         MPI_Comm made;
         MPI_Request request;
         meet_outside();
-        late(i);
+        late_in_turn(i);
         of_rank[own].arrived[i] = now();
         MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
         call *c = enters("Wait", 3);
@@ -84,18 +68,11 @@ static void started(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"groups", groups}, {"between", two_groups}, {"started", started}};
+    static const named_case cases[] = {{"groups", groups}, {"between", two_groups}, {"started", started}};
     if (argc < 4)
         return 64;
     rounds = begin(&argc, &argv);
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(cases[i].name, argv[1])) {
-            cases[i].run();
-            end_notes();
-        }
+    run_case(argv[1], cases, sizeof cases / sizeof *cases);
     MPI_Finalize();
     return 0;
 }

@@ -53,17 +53,6 @@ static void late_receiver(void)
     }
 }
 
-/* A collective: who waits for whom by its shape (0 all, 1 for the root, 2 the root for all). */
-static call *arrives(const char *routine, int shape, int root, int round)
-{
-    call *c = enters(routine, 3);
-    c->shape = shape;
-    c->root = root;
-    c->first = round;
-    of_rank[own].arrived[round] = c->entered;
-    return c;
-}
-
 /* Work of the program's own, which is no part of a pattern: on a loaded machine, who is last in there
    is left to chance. */
 static void apart(void (*work)(void))
@@ -110,7 +99,7 @@ int main(int argc, char **argv)
             int root = 1, shape = collectives[i].shape, late = collectives[i].late;
             double share = late == 0 ? own / (ranks - 1.) : (own == root) == (late == 1);
             pass(base + extra * share);
-            call *c = arrives(collectives[i].routine, shape, root, round);
+            call *c = comes_to(collectives[i].routine, shape, root, round);
             switch (i) {
             case 0:
                 MPI_Barrier(MPI_COMM_WORLD);

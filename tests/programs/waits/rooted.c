@@ -16,21 +16,11 @@ static int begins(int round, int late)
     return round / ranks % ranks;
 }
 
-static call *arrives(const char *routine, int shape, int round, int root)
-{
-    call *c = enters(routine, 3);
-    c->shape = shape;
-    c->root = root;
-    c->first = round;
-    of_rank[own].arrived[round] = c->entered;
-    return c;
-}
-
 static void gather(const char *name, int shape, int size)
 {
     for (int i = 0; i < rounds; i++) {
         int root = begins(i, i % ranks);
-        call *c = arrives(name, shape, i, root);
+        call *c = comes_to(name, shape, root, i);
         MPI_Gather(out, size, MPI_BYTE, in, size, MPI_BYTE, root, MPI_COMM_WORLD);
         leaves(c);
     }
@@ -52,7 +42,7 @@ static void late_root(void)
     for (int i = 0; i < rounds; i++) {
         int root = i % ranks;
         begins(i, root);
-        call *c = arrives("Gatherv", 5, i, root);
+        call *c = comes_to("Gatherv", 5, root, i);
         int counts[RANKS], places[RANKS];
         for (int k = 0; k < ranks; k++) {
             counts[k] = LARGE;
@@ -67,7 +57,7 @@ static void scatter(void)
 {
     for (int i = 0; i < rounds; i++) {
         int root = begins(i, i % ranks);
-        call *c = arrives("Scatter", 4, i, root);
+        call *c = comes_to("Scatter", 4, root, i);
         void *to = own == root ? MPI_IN_PLACE : out;
         MPI_Scatter(in, LARGE, MPI_BYTE, to, LARGE, MPI_BYTE, root, MPI_COMM_WORLD);
         leaves(c);
@@ -78,7 +68,7 @@ static void bcast(void)
 {
     for (int i = 0; i < rounds; i++) {
         int root = begins(i, i % ranks);
-        call *c = arrives("Bcast", 4, i, root);
+        call *c = comes_to("Bcast", 4, root, i);
         MPI_Bcast(in, LARGE, MPI_BYTE, root, MPI_COMM_WORLD);
         leaves(c);
     }
@@ -88,7 +78,7 @@ static void reduce(void)
 {
     for (int i = 0; i < rounds; i++) {
         int root = begins(i, i % ranks);
-        call *c = arrives("Reduce", 5, i, root);
+        call *c = comes_to("Reduce", 5, root, i);
         MPI_Reduce(out, in, LARGE / sizeof(int), MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
         leaves(c);
     }
@@ -119,21 +109,14 @@ static void started(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"large", large},     {"small", small}, {"late_root", late_root}, {"scatter", scatter},
+    static const named_case cases[] = {{"large", large},     {"small", small}, {"late_root", late_root}, {"scatter", scatter},
                  {"bcast", bcast},     {"reduce", reduce}, {"started", started}};
     if (argc < 4)
         return 64;
     out = calloc(LARGE, 1);
     in = calloc(LARGE, RANKS);
     rounds = begin(&argc, &argv);
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(cases[i].name, argv[1])) {
-            cases[i].run();
-            end_notes();
-        }
+    run_case(argv[1], cases, sizeof cases / sizeof *cases);
     MPI_Finalize();
     return 0;
 }

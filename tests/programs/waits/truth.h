@@ -249,6 +249,39 @@ static void end_notes(void)
     fflush(stdout);
 }
 
+/* A rank comes to a collective of this number: who waits for whom by its shape, see `stayed`. */
+static inline call *comes_to(const char *routine, int shape, int root, int number)
+{
+    call *c = enters(routine, 3);
+    c->shape = shape;
+    c->root = root;
+    c->first = number;
+    of_rank[own].arrived[number] = c->entered;
+    return c;
+}
+
+/* Each time another rank is late. */
+static inline void late_in_turn(int round)
+{
+    pass(own == round % ranks ? 15 : dice(10) / 10.);
+}
+
+/* A case of a program. */
+typedef struct {
+    const char *name;
+    void (*run)(void);
+} named_case;
+
+/* Runs the case of this name, if there is one, and adds up its waits. */
+static inline void run_case(const char *name, const named_case *cases, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!strcmp(cases[i].name, name)) {
+            cases[i].run();
+            end_notes();
+        }
+}
+
 /* The beginning of a program that is called with CASE FILE ROUNDS: MPI, the notes in FILE, and all ranks together. Returns
    ROUNDS. */
 static int begin(int *argc, char ***argv)

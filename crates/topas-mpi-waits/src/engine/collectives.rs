@@ -126,9 +126,7 @@ impl Engine {
         key: u64,
         number: u64,
     ) {
-        let number = number as u32;
-        let question =
-            FarQuestion { key, number, awaited: Awaited::Neighbor, ..FarQuestion::default() };
+        let question = question((key, number), Awaited::Neighbor);
         waiting.findings.elsewhere |= !around.ask(&mut waiting.findings, question);
     }
 
@@ -140,9 +138,7 @@ impl Engine {
         key: u64,
         number: u64,
     ) {
-        let number = number as u32;
-        let question =
-            FarQuestion { key, number, awaited: Awaited::Companion, ..FarQuestion::default() };
+        let question = question((key, number), Awaited::Companion);
         // Without an answer nothing is said of it.
         around.ask(&mut waiting.findings, question);
     }
@@ -167,12 +163,8 @@ impl Engine {
         key: u64,
         number: u64,
     ) {
-        let number = number as u32;
-        let question =
-            FarQuestion { key, number, awaited: Awaited::Arrival, ..FarQuestion::default() };
-        if !around.ask(&mut waiting.findings, question) {
-            waiting.findings.elsewhere = true;
-        }
+        let question = question((key, number), Awaited::Arrival);
+        waiting.findings.elsewhere |= !around.ask(&mut waiting.findings, question);
     }
 
     /// A collective was started: the number of its post, 0 if there is no room.
@@ -204,4 +196,8 @@ impl Engine {
     pub fn not_measured(&self, waiting: &mut WaitingCall) {
         waiting.findings.elsewhere = true;
     }
+}
+/// The question for the last rank that came to the collective of this key and number on other nodes.
+fn question((key, number): (u64, u64), awaited: Awaited) -> FarQuestion {
+    FarQuestion { key, number: number as u32, awaited, ..FarQuestion::default() }
 }
