@@ -18,10 +18,10 @@ fn who_makes_a_communicator_waits_for_who_comes_last() {
         build(mpi, "mpicc", &["waits/makers.c"], &["-O1"], &program);
         for (case, routine) in CASES {
             let text = holds(mpi, program.to_str().expect("path"), case, 3, 18);
-            // Each rank is late in a third of the rounds, and others wait for it.
+            // Each rank waits 15 ms for a late one in four rounds at least, and for less where it is held up itself.
             for rank in 0..3 {
                 let found = profile(&text)[&(rank, routine.to_owned())];
-                assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+                assert!(found.waits[2] > 0.015, "{case} under {}: {found:?}", mpi.name());
             }
         }
     }
@@ -38,7 +38,7 @@ fn between_hosts_who_makes_a_communicator_waits_for_who_comes_last() {
             let text = holds_on(mpi, Some(2), &[], program.to_str().expect("path"), case, 3, 18);
             for rank in 0..3 {
                 let found = profile(&text)[&(rank, routine.to_owned())];
-                assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+                assert!(found.waits[2] > 0.015, "{case} under {}: {found:?}", mpi.name());
             }
         }
     }
