@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::mpi_installation::Mpi;
-use crate::profile::{Places, profiled};
+use crate::profile::{Places, build, profiled};
 use crate::running::run;
 use crate::site::{Scratch, Site};
 
@@ -27,6 +27,32 @@ pub struct Known {
 
 /// By rank and routine.
 pub type Ranks = BTreeMap<(u32, String), Known>;
+
+/// Builds the program `waits/NAME.c` under each of these MPIs, and calls a function with its path.
+pub fn under_each(
+    mpis: impl IntoIterator<Item = Mpi>,
+    name: &str,
+    mut check: impl FnMut(Mpi, &str),
+) {
+    for mpi in mpis {
+        let scratch = Scratch::new();
+        let program = scratch.path().join(name);
+        build(mpi, "mpicc", &[&format!("waits/{name}.c")], &["-O1"], &program);
+        check(mpi, program.to_str().expect("path"));
+    }
+}
+
+/// The installed MPIs of version 4 of the standard, which has persistent collectives and partitioned messages; that others
+/// are left out is said.
+pub fn installed_mpi_4(test: &str) -> impl Iterator<Item = Mpi> {
+    Mpi::installed(test).into_iter().filter(move |mpi| {
+        let has = *mpi == Mpi::Mpich;
+        if !has {
+            println!("note: {test}: {} is older than version 4 of the standard", mpi.name());
+        }
+        has
+    })
+}
 
 /// A number in a text.
 pub fn number<T: std::str::FromStr>(text: &str) -> T {

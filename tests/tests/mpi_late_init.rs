@@ -1,9 +1,10 @@
 //! A rank that comes late to `MPI_Init`, for which the others wait there.
 
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, profiled};
+use topas_tests::profile::{Places, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
+use topas_tests::waits::under_each;
 use topas_tests::waits::view;
 
 /// How late it comes.
@@ -28,19 +29,18 @@ fn said(mpi: Mpi, words: &[&str]) -> (String, Option<String>) {
 
 #[test]
 fn a_rank_that_comes_late_to_init_is_named() {
-    for mpi in Mpi::installed("a_rank_that_comes_late_to_init_is_named") {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("late_init");
-        build(mpi, "mpicc", &["waits/late_init.c"], &["-O1"], &program);
-        let program = program.to_str().expect("path");
-        let (text, place) = said(mpi, &[program, MILLISECONDS]);
-        assert!(text.contains("Rank 1 comes to MPI_Init 1."), "under {}: {text}", mpi.name());
-        assert_eq!(place.as_deref(), Some("rank 1"), "under {}", mpi.name());
-        // What a launcher does first is not the rank's.
-        const SLOW: &str =
-            "if [ \"$OMPI_COMM_WORLD_RANK$PMI_RANK\" = 1 ]; then sleep 1.2; fi; \"$@\"; exit $?";
-        let (text, place) = said(mpi, &["sh", "-c", SLOW, "sh", program, "0"]);
-        assert!(!text.contains("comes to MPI_Init"), "under {}: {text}", mpi.name());
-        assert_eq!(place, None, "under {}", mpi.name());
-    }
+    under_each(
+        Mpi::installed("a_rank_that_comes_late_to_init_is_named"),
+        "late_init",
+        |mpi, program| {
+            let (text, place) = said(mpi, &[program, MILLISECONDS]);
+            assert!(text.contains("Rank 1 comes to MPI_Init 1."), "under {}: {text}", mpi.name());
+            assert_eq!(place.as_deref(), Some("rank 1"), "under {}", mpi.name());
+            // What a launcher does first is not the rank's.
+            const SLOW: &str = "if [ \"$OMPI_COMM_WORLD_RANK$PMI_RANK\" = 1 ]; then sleep 1.2; fi; \"$@\"; exit $?";
+            let (text, place) = said(mpi, &["sh", "-c", SLOW, "sh", program, "0"]);
+            assert!(!text.contains("comes to MPI_Init"), "under {}: {text}", mpi.name());
+            assert_eq!(place, None, "under {}", mpi.name());
+        },
+    );
 }

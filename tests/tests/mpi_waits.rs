@@ -7,7 +7,9 @@ use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, event_logs, library, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
-use topas_tests::waits::{PretendedHosts, Ranks, holds, holds_on, number, profile, truth, view};
+use topas_tests::waits::{
+    PretendedHosts, Ranks, holds, holds_on, number, profile, truth, under_each, view,
+};
 
 #[path = "mpi_waits/exchanges.rs"]
 mod exchanges;
@@ -20,32 +22,32 @@ mod persistent;
 
 #[test]
 fn waits_are_those_that_the_program_noted() {
-    for mpi in Mpi::installed("waits_are_those_that_the_program_noted") {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("waits");
-        build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
-        let program = program.to_str().expect("path");
-        for (case, ranks, rounds) in [
-            ("recv", 2, 20),
-            ("small", 2, 20),
-            ("receiver", 2, 24),
-            ("wait", 2, 20),
-            ("waitall", 2, 20),
-            ("order", 2, 16),
-            ("any", 3, 30),
-            ("ring", 3, 12),
-            ("collectives", 3, 60),
-            ("cancelled", 2, 20),
-            ("started", 3, 60),
-            ("groups", 3, 45),
-            ("made", 2, 30),
-            ("early", 3, 20),
-            // Of these nothing is told.
-            ("overtakes", 2, 10),
-        ] {
-            holds(mpi, program, case, ranks, rounds);
-        }
-    }
+    under_each(
+        Mpi::installed("waits_are_those_that_the_program_noted"),
+        "waits",
+        |mpi, program| {
+            for (case, ranks, rounds) in [
+                ("recv", 2, 20),
+                ("small", 2, 20),
+                ("receiver", 2, 24),
+                ("wait", 2, 20),
+                ("waitall", 2, 20),
+                ("order", 2, 16),
+                ("any", 3, 30),
+                ("ring", 3, 12),
+                ("collectives", 3, 60),
+                ("cancelled", 2, 20),
+                ("started", 3, 60),
+                ("groups", 3, 45),
+                ("made", 2, 30),
+                ("early", 3, 20),
+                // Of these nothing is told.
+                ("overtakes", 2, 10),
+            ] {
+                holds(mpi, program, case, ranks, rounds);
+            }
+        },
+    );
 }
 
 /// The same in calls of rarer kinds: requests that are started again, tested and freed, scans,
@@ -290,24 +292,24 @@ fn waits_at_windows_are_those_that_the_program_noted() {
 #[test]
 fn a_wait_for_a_post_is_told_where_the_access_ends() {
     const ROUNDS: u32 = 40;
-    for mpi in Mpi::installed("a_wait_for_a_post_is_told_where_the_access_ends") {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("windows");
-        build(mpi, "mpicc", &["waits/windows.c"], &["-O1"], &program);
-        let program = program.to_str().expect("path");
-        // By messages Open MPI 4 lets it wait there; others never look at the variable.
-        let variables = ["OMPI_MCA_osc=pt2pt"];
-        once(|| {
-            let text = holds_on(mpi, None, &variables, program, "plain", 3, ROUNDS);
-            let found = profile(&text);
-            let [start, complete] =
-                ["Win_start", "Win_complete"].map(|routine| late(&found, 1, routine));
-            let right = start + complete > 0.8e-3 * f64::from(ROUNDS);
-            let said = format!("under {}: {start} s, and {complete} s at its end", mpi.name());
-            println!("{said}");
-            right.then_some(()).ok_or(said)
-        });
-    }
+    under_each(
+        Mpi::installed("a_wait_for_a_post_is_told_where_the_access_ends"),
+        "windows",
+        |mpi, program| {
+            // By messages Open MPI 4 lets it wait there; others never look at the variable.
+            let variables = ["OMPI_MCA_osc=pt2pt"];
+            once(|| {
+                let text = holds_on(mpi, None, &variables, program, "plain", 3, ROUNDS);
+                let found = profile(&text);
+                let [start, complete] =
+                    ["Win_start", "Win_complete"].map(|routine| late(&found, 1, routine));
+                let right = start + complete > 0.8e-3 * f64::from(ROUNDS);
+                let said = format!("under {}: {start} s, and {complete} s at its end", mpi.name());
+                println!("{said}");
+                right.then_some(()).ok_or(said)
+            });
+        },
+    );
 }
 
 /// The same in Fortran.

@@ -5,7 +5,7 @@ use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
-use topas_tests::waits::{holds, holds_on, profile, view};
+use topas_tests::waits::{holds, holds_on, profile, under_each, view};
 
 #[test]
 fn waits_at_ends_are_those_that_the_program_noted() {
@@ -35,21 +35,21 @@ fn waits_at_ends_are_those_that_the_program_noted() {
 /// The same with ranks on several hosts, whose clocks differ by 1,234 s and 20 ppm.
 #[test]
 fn waits_at_ends_between_hosts_are_those_that_the_program_noted() {
-    for mpi in Mpi::installed_with("waits_at_ends_between_hosts", &["unshare", "hostname"]) {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("ends");
-        build(mpi, "mpicc", &["waits/ends.c"], &["-O1"], &program);
-        let program = program.to_str().expect("path");
-        for (case, hosts, ranks, rounds) in
-            [("finalize", 2, 2, 100), ("finalize", 2, 3, 100), ("files", 2, 3, 12)]
-        {
-            let text = holds_on(mpi, Some(hosts), &[], program, case, ranks, rounds);
-            if case == "finalize" {
-                let found = profile(&text)[&(1, "Finalize".to_owned())];
-                assert!(found.waits[2] > 0.005, "{case} under {}: {found:?}", mpi.name());
+    under_each(
+        Mpi::installed_with("waits_at_ends_between_hosts", &["unshare", "hostname"]),
+        "ends",
+        |mpi, program| {
+            for (case, hosts, ranks, rounds) in
+                [("finalize", 2, 2, 100), ("finalize", 2, 3, 100), ("files", 2, 3, 12)]
+            {
+                let text = holds_on(mpi, Some(hosts), &[], program, case, ranks, rounds);
+                if case == "finalize" {
+                    let found = profile(&text)[&(1, "Finalize".to_owned())];
+                    assert!(found.waits[2] > 0.005, "{case} under {}: {found:?}", mpi.name());
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// A rank that comes late to the end of the program is named, with the line from which it comes.

@@ -2,9 +2,7 @@
 //! note themselves when they came: the seconds of the profile are those of the notes.
 
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::build;
-use topas_tests::site::Scratch;
-use topas_tests::waits::{holds, holds_on, profile};
+use topas_tests::waits::{holds, holds_on, profile, under_each};
 
 /// Of each case the routine that waits.
 const CASES: [(&str, &str); 3] =
@@ -12,34 +10,36 @@ const CASES: [(&str, &str); 3] =
 
 #[test]
 fn who_makes_a_communicator_waits_for_who_comes_last() {
-    for mpi in Mpi::installed("who_makes_a_communicator_waits_for_who_comes_last") {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("makers");
-        build(mpi, "mpicc", &["waits/makers.c"], &["-O1"], &program);
-        for (case, routine) in CASES {
-            let text = holds(mpi, program.to_str().expect("path"), case, 3, 36);
-            // Each rank waits 15 ms for a late one in eight rounds at least, and for less where it is held up itself.
-            for rank in 0..3 {
-                let found = profile(&text)[&(rank, routine.to_owned())];
-                assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+    under_each(
+        Mpi::installed("who_makes_a_communicator_waits_for_who_comes_last"),
+        "makers",
+        |mpi, program| {
+            for (case, routine) in CASES {
+                let text = holds(mpi, program, case, 3, 36);
+                // Each rank waits 15 ms for a late one in eight rounds at least, and for less where it is held up itself.
+                for rank in 0..3 {
+                    let found = profile(&text)[&(rank, routine.to_owned())];
+                    assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// The same with ranks on several hosts, whose clocks differ by 1,234 s and 20 ppm.
 #[test]
 fn between_hosts_who_makes_a_communicator_waits_for_who_comes_last() {
-    for mpi in Mpi::installed_with("between_hosts_who_makes", &["unshare", "hostname"]) {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("makers");
-        build(mpi, "mpicc", &["waits/makers.c"], &["-O1"], &program);
-        for (case, routine) in CASES {
-            let text = holds_on(mpi, Some(2), &[], program.to_str().expect("path"), case, 3, 36);
-            for rank in 0..3 {
-                let found = profile(&text)[&(rank, routine.to_owned())];
-                assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+    under_each(
+        Mpi::installed_with("between_hosts_who_makes", &["unshare", "hostname"]),
+        "makers",
+        |mpi, program| {
+            for (case, routine) in CASES {
+                let text = holds_on(mpi, Some(2), &[], program, case, 3, 36);
+                for rank in 0..3 {
+                    let found = profile(&text)[&(rank, routine.to_owned())];
+                    assert!(found.waits[2] > 0.05, "{case} under {}: {found:?}", mpi.name());
+                }
             }
-        }
-    }
+        },
+    );
 }

@@ -2,9 +2,7 @@
 //! for who takes it, and who moves little does not.
 
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::build;
-use topas_tests::site::Scratch;
-use topas_tests::waits::{Ranks, holds, holds_on, profile};
+use topas_tests::waits::{Ranks, holds, holds_on, profile, under_each};
 
 /// Rounds of a case: each rank is late with each root.
 const ROUNDS: u32 = 18;
@@ -15,40 +13,40 @@ fn waited(found: &Ranks, rank: u32, routine: &str) -> f64 {
 
 #[test]
 fn who_moves_much_to_a_root_or_from_it_stays_for_who_takes_it() {
-    for mpi in Mpi::installed("who_moves_much_to_a_root_or_from_it_stays_for_who_takes_it") {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("rooted");
-        build(mpi, "mpicc", &["waits/rooted.c"], &["-O1"], &program);
-        let program = program.to_str().expect("path");
-        for case in ["large", "scatter", "bcast", "reduce", "started"] {
-            holds(mpi, program, case, 3, ROUNDS);
-        }
-        // Each rank waits for the root in two thirds of the rounds, 15 ms each.
-        let found = profile(&holds(mpi, program, "late_root", 3, ROUNDS));
-        for rank in 0..3 {
-            let seconds = waited(&found, rank, "Gatherv");
-            assert!(seconds > 0.15, "rank {rank}: {seconds} s under {}", mpi.name());
-        }
-        // Those who only give little go on at once: just the root waits.
-        holds(mpi, program, "small", 3, ROUNDS);
-    }
+    under_each(
+        Mpi::installed("who_moves_much_to_a_root_or_from_it_stays_for_who_takes_it"),
+        "rooted",
+        |mpi, program| {
+            for case in ["large", "scatter", "bcast", "reduce", "started"] {
+                holds(mpi, program, case, 3, ROUNDS);
+            }
+            // Each rank waits for the root in two thirds of the rounds, 15 ms each.
+            let found = profile(&holds(mpi, program, "late_root", 3, ROUNDS));
+            for rank in 0..3 {
+                let seconds = waited(&found, rank, "Gatherv");
+                assert!(seconds > 0.15, "rank {rank}: {seconds} s under {}", mpi.name());
+            }
+            // Those who only give little go on at once: just the root waits.
+            holds(mpi, program, "small", 3, ROUNDS);
+        },
+    );
 }
 
 /// The same with ranks on several hosts, whose clocks differ by 1,234 s and 20 ppm.
 #[test]
 fn between_hosts_who_moves_much_stays_for_who_takes_it() {
-    for mpi in Mpi::installed_with("between_hosts_who_moves_much", &["unshare", "hostname"]) {
-        let scratch = Scratch::new();
-        let program = scratch.path().join("rooted");
-        build(mpi, "mpicc", &["waits/rooted.c"], &["-O1"], &program);
-        let program = program.to_str().expect("path");
-        for case in ["large", "bcast", "small"] {
-            holds_on(mpi, Some(2), &[], program, case, 3, ROUNDS);
-        }
-        let found = profile(&holds_on(mpi, Some(3), &[], program, "late_root", 3, ROUNDS));
-        for rank in 0..3 {
-            let seconds = waited(&found, rank, "Gatherv");
-            assert!(seconds > 0.15, "rank {rank}: {seconds} s under {}", mpi.name());
-        }
-    }
+    under_each(
+        Mpi::installed_with("between_hosts_who_moves_much", &["unshare", "hostname"]),
+        "rooted",
+        |mpi, program| {
+            for case in ["large", "bcast", "small"] {
+                holds_on(mpi, Some(2), &[], program, case, 3, ROUNDS);
+            }
+            let found = profile(&holds_on(mpi, Some(3), &[], program, "late_root", 3, ROUNDS));
+            for rank in 0..3 {
+                let seconds = waited(&found, rank, "Gatherv");
+                assert!(seconds > 0.15, "rank {rank}: {seconds} s under {}", mpi.name());
+            }
+        },
+    );
 }

@@ -58,9 +58,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     let mean = |time: u128| wall * time as f64 / callers.time as f64;
     facts.number("mpi_share", share(sums.mpi));
     facts.number("mpi_cost", mean(sums.mpi));
-    let is_edge = |of: &&RoutineCalls| {
-        matches!(profile.routines.name(of.number), "Init" | "Init_thread" | "Finalize")
-    };
+    let is_edge = |of: &&RoutineCalls| of.number.is_edge();
     // Beginning and end of MPI are the same for every program: they say nothing of this one.
     let edges: u128 = sums.routines.iter().filter(is_edge).map(|of| of.time).sum();
     facts.number("edge_share", share(edges));

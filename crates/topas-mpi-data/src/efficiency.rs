@@ -81,6 +81,11 @@ pub fn outside_of_rank(sums: &MpiSums) -> u128 {
     if sums.threads > 1 { sums.outside_max.into() } else { sums.outside() }
 }
 
+/// The time that calls of one rank can take together, in ns: that of all its threads that call MPI.
+pub fn time_of_callers(sums: &MpiSums) -> u128 {
+    sums.wall * u128::from(sums.threads.max(1))
+}
+
 /// The time that calls of MPI can take together: that of all ranks or, where several threads of a rank called MPI,
 /// that of all these threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,15 +110,14 @@ impl CallersTime {
         if profile.ranks.len() as u64 == total.ranks {
             let each = || profile.ranks.iter().map(|rank| &rank.sums);
             return CallersTime {
-                time: each().map(|sums| sums.wall * u128::from(threads(sums))).sum(),
+                time: each().map(time_of_callers).sum(),
                 count: each().map(|sums| u64::from(threads(sums))).sum(),
                 threads: true,
             };
         }
-        let most = threads(total);
         CallersTime {
-            time: total.wall * u128::from(most),
-            count: total.ranks * u64::from(most),
+            time: time_of_callers(total),
+            count: total.ranks * u64::from(threads(total)),
             threads: true,
         }
     }

@@ -48,7 +48,9 @@ mod worlds;
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{DelayBeginning, computing, delay_origin, is_longer, leading, own_waits};
-pub use efficiency::{CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
+pub use efficiency::{
+    CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,
+};
 pub use last_sign::LastSign;
 pub use late_to_init::LateToInit;
 pub use live::{SpoolReading, read_spool, read_spool_files};

@@ -86,6 +86,12 @@ impl RoutineNumber {
         })
     }
 
+    /// Whether the routine begins or ends MPI: that takes as long whatever the program does between.
+    pub fn is_edge(self) -> bool {
+        self.function()
+            .is_some_and(|of| of.is_one_of(&["MPI_Init", "MPI_Init_thread", "MPI_Finalize"]))
+    }
+
     /// Whether all ranks of a communicator call it together, and calls wait for these.
     pub fn is_of_all_ranks(self) -> bool {
         self.function().is_some_and(|function| {

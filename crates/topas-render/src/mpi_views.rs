@@ -29,6 +29,7 @@ mod routines;
 mod sizes;
 mod standing;
 mod switches;
+mod waited_place;
 mod waiting;
 mod waits;
 mod worlds;
@@ -39,7 +40,6 @@ use topas_chart::{Chart, Screen};
 
 use body::ViewBody;
 pub use compare::{compare_csv, compare_json, compare_text};
-pub use culprit::{WaitKind, where_waited};
 pub(crate) use culprit::{measured, sentence};
 pub use heading::shared_processors;
 pub use json::SCHEMA;
@@ -55,6 +55,7 @@ pub(crate) use routines::{
 pub use standing::{
     CallPlaces, call_places, call_words, lost_words, standing_words, standstill_words,
 };
+pub use waited_place::{WaitKind, where_waited};
 pub use worlds::{
     WorldViews, link_started_by, started_by, starter, starters_in_words, worlds_in_words,
 };

@@ -6,7 +6,7 @@ use topas_findings::BottleneckSearch;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
     CallersTime, Inside, LostRanks, MessageClass, MpiProfile, MpiRank, MpiSums,
-    SHORTEST_STANDSTILL, Standstill,
+    SHORTEST_STANDSTILL, Standstill, time_of_callers,
 };
 use topas_render::mpi_views::{CallPlaces, call_words, standing_words, worlds_in_words};
 
@@ -84,14 +84,9 @@ fn waited(sums: &MpiSums) -> [u128; 2] {
     [all.late.nanoseconds + all.late_receiver.nanoseconds, all.collective.nanoseconds]
 }
 
-/// The time that calls of a rank can take together, in ns: that of all its threads that call MPI.
-pub fn time_of_threads(sums: &MpiSums) -> u128 {
-    sums.wall * u128::from(sums.threads.max(1))
-}
-
 /// `open`: ns in a long call that goes on.
 fn shares(sums: &MpiSums, open: u64) -> TimeShares {
-    let whole = time_of_threads(sums);
+    let whole = time_of_callers(sums);
     let outside = ratio(whole.saturating_sub(sums.mpi), whole);
     if sums.waits.measured {
         let [late, collective] = waited(sums);
@@ -243,7 +238,7 @@ impl Board {
             },
         );
         let sent = sums.sent().counted().map_or_else(|| "-".to_owned(), short);
-        let mpi = history.last().copied().unwrap_or_else(|| ratio(sums.mpi, time_of_threads(sums)));
+        let mpi = history.last().copied().unwrap_or_else(|| ratio(sums.mpi, time_of_callers(sums)));
         let parts = if self.tells_waits() { 4 } else { 3 };
         let mut cells = vec![rank.rank.to_string(), name(&rank.host), percent(mpi)];
         cells.extend(shares.inside.iter().take(parts).map(|share| percent(*share)));

@@ -7,13 +7,14 @@ use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
 use topas_findings::{BottleneckSearch, Rules, mpi_facts};
 use topas_mpi_data::{
     LaunchPath, LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool,
+    time_of_callers,
 };
 use topas_render::mpi_views::{CallPlaces, PathViews, call_places, where_waited};
 use topas_render::why::add_wait_places;
 use topas_symbols::Symbols;
 
 use crate::args::TopArgs;
-use crate::board::{Board, hides_costs, time_of_threads};
+use crate::board::{Board, hides_costs};
 use crate::hosts::Hosts;
 use crate::snapshot;
 use crate::{TOOL, exit};
@@ -190,7 +191,7 @@ impl Watch {
         for rank in &profile.ranks {
             let key = (profile.facts.id.clone(), rank.rank);
             let history = self.histories.entry(key).or_default();
-            let now = (time_of_threads(&rank.sums), rank.sums.mpi);
+            let now = (time_of_callers(&rank.sums), rank.sums.mpi);
             let passed = now.0.saturating_sub(history.last.0);
             let inside = now.1.saturating_sub(history.last.1);
             if passed > 0 {

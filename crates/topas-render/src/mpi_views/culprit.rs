@@ -1,14 +1,13 @@
 //! The sentence that names the rank for which the others wait, and where in its code.
 
-use std::collections::BTreeMap;
-
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, LaunchPartner, LaunchPath, MpiProfile, RoutineCalls,
-    RoutineNumber, computing, delay_origin, is_longer, leading, own_waits,
+    Blame, CallersTime, DelayBeginning, MpiProfile, RoutineCalls, RoutineNumber, computing,
+    delay_origin, is_longer, leading, own_waits,
 };
 
 use super::amount::routine_name;
 use super::paths::PathViews;
+use super::waited_place::{WaitKind, place, routine_waited};
 use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
 use super::{late_to_init, standing};
 use crate::number::{percent_of, seconds};
@@ -19,24 +18,6 @@ const WORTH_A_NAME: u128 = 100;
 
 /// From this part of that time on a rank is said to make the others wait: a fiftieth.
 const WORTH_A_CHARGE: u128 = 50;
-
-/// What is said of a kind of wait.
-const BECAUSE: [&str; 3] =
-    ["because it sends late", "because it receives late", "because it comes late to collectives"];
-
-/// What is said of a kind of wait in a routine.
-fn because(routine: RoutineNumber, kind: usize) -> &'static str {
-    match routine.function() {
-        Some(of) if kind == 0 && of.is_one_of(&["MPI_Win_start", "MPI_Win_complete"]) => {
-            "because it posts its window late"
-        }
-        Some(of) if kind == 0 && of.is_one_of(&["MPI_Win_wait"]) => {
-            "because it ends its access late"
-        }
-        Some(of) if kind == 2 && of.is_one_of(&["MPI_Finalize"]) => "because it comes there last",
-        _ => BECAUSE[kind],
-    }
-}
 
 /// What the ranks waited for each other in all routines, in ns.
 fn waited_in_all(profile: &MpiProfile) -> u128 {
@@ -185,7 +166,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             "The ranks of this world wait {} s for {name}, {} of their time, {}.",
             seconds(blame.time(), 3),
             percent_of(blame.time(), wall),
-            BECAUSE[longest_kind(blame)]
+            WaitKind::longest(blame).because()
         ));
     }
     let Some((last, blame)) = all.first() else {
@@ -203,7 +184,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     let mut text;
     let (rank, kind) = match Charge::of(profile, &all)? {
         Charge::Chain(DelayBeginning { first, next, waited }) => {
-            let kind = longest_kind(&waited);
+            let kind = WaitKind::longest(&waited);
             let why = mostly_in(profile, paths, first, kind);
             let reached = if next == *last {
                 format!("the others wait {time} s for rank {last}")
@@ -219,7 +200,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         }
         Charge::Origin(first, begins) => {
             let its = all.iter().find(|(rank, _)| *rank == first);
-            let kind = longest_kind(its.map_or(blame, |(_, its)| its));
+            let kind = WaitKind::longest(its.map_or(blame, |(_, its)| its));
             let why = mostly_in(profile, paths, first, kind);
             let begins = (begins * 1e9) as u128;
             text = format!(
@@ -232,7 +213,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             (first, kind)
         }
         Charge::Late(last) => {
-            let kind = longest_kind(blame);
+            let kind = WaitKind::longest(blame);
             let why = mostly_in(profile, paths, last, kind);
             text = format!(
                 "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
@@ -275,10 +256,11 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             }
         };
     }
-    if let Some(place) = paths.and_then(|paths| place(paths, profile, rank, Some(kind))) {
-        text += " ";
-        text += &place;
-    }
+    let place = paths.and_then(|paths| {
+        let routine = routine_waited(paths, rank, Some(kind), |_| true)?;
+        place(paths, profile, rank, Some(kind), routine)
+    });
+    text.extend(place.map(|place| format!(" {place}")));
     Some(text)
 }
 
@@ -334,10 +316,8 @@ fn otherwise(
 ) -> Option<(RoutineNumber, u128)> {
     /// The part of all time from which on it is: a twentieth.
     const WORTH_A_WORD: u128 = 20;
-    let is_edge = |of: &&RoutineCalls| {
-        matches!(profile.routines.name(of.number), "Init" | "Init_thread" | "Finalize")
-    };
-    let times = profile.total.routines.iter().filter(|of| !is_edge(of)).map(|of| {
+    let between = profile.total.routines.iter().filter(|of| !of.number.is_edge());
+    let times = between.map(|of| {
         let (waited, unknown) = told(of);
         (of.number, of.time.saturating_sub(waited).saturating_sub(unknown))
     });
@@ -346,130 +326,17 @@ fn otherwise(
     (time.saturating_mul(WORTH_A_WORD) >= CallersTime::of(profile).time).then_some((number, time))
 }
 
-/// The kinds of a wait, in ns.
-fn kinds(blame: &Blame) -> [u128; 3] {
-    [blame.late.time, blame.late_receiver.time, blame.collective.time]
-}
-
-fn longest_kind(blame: &Blame) -> usize {
-    let kinds = kinds(blame);
-    (0..kinds.len()).max_by_key(|kind| kinds[*kind]).unwrap_or_default()
-}
-
 /// The routine in which ranks waited most for a rank, and why. Without call paths nobody knows in
 /// which routine a rank waited for which other: then the one in which most of this kind was waited.
-fn mostly_in(profile: &MpiProfile, paths: Option<&PathViews>, rank: u32, kind: usize) -> String {
-    let by_path = paths.and_then(|paths| routine_waited(paths, rank, Some(kind)));
+fn mostly_in(profile: &MpiProfile, paths: Option<&PathViews>, rank: u32, kind: WaitKind) -> String {
+    let by_path = paths.and_then(|paths| routine_waited(paths, rank, Some(kind), |_| true));
     let routine = by_path.or_else(|| {
         let routines = profile.total.routines.iter();
-        let longest = routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind]);
+        let longest =
+            routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind as usize]);
         longest.map(|routine| routine.number)
     });
     routine.map_or_else(String::new, |routine| {
-        format!(", mostly in {} {}", routine_name(profile, routine), because(routine, kind))
+        format!(", mostly in {} {}", routine_name(profile, routine), kind.because_in(routine))
     })
-}
-
-/// All paths by which ranks waited for a rank.
-fn waiting_for(
-    views: &PathViews,
-    rank: u32,
-) -> impl Iterator<Item = (&LaunchPath, &LaunchPartner)> {
-    views.paths.paths.iter().flat_map(move |path| {
-        path.partners.iter().filter(move |of| of.peer == rank).map(move |partner| (path, partner))
-    })
-}
-
-/// What was waited for a partner, in all or of one kind, in ns.
-fn waited(partner: &LaunchPartner, kind: Option<usize>) -> u128 {
-    kind.map_or(partner.blame.time(), |kind| kinds(&partner.blame)[kind])
-}
-
-/// The routine in which ranks waited most for a rank, in all or for one kind.
-fn routine_waited(views: &PathViews, rank: u32, kind: Option<usize>) -> Option<RoutineNumber> {
-    routine_waited_most(views, rank, kind, |_| true)
-}
-
-/// The same of some routines.
-fn routine_waited_most(
-    views: &PathViews,
-    rank: u32,
-    kind: Option<usize>,
-    is: impl Fn(RoutineNumber) -> bool,
-) -> Option<RoutineNumber> {
-    let mut all = BTreeMap::<RoutineNumber, u128>::new();
-    for (path, partner) in waiting_for(views, rank) {
-        if let Some(routine) = path.sums.routine.filter(|routine| is(*routine)) {
-            *all.entry(routine).or_default() += waited(partner, kind);
-        }
-    }
-    let (routine, time) = all.into_iter().max_by_key(|(_, time)| *time)?;
-    (time > 0).then_some(routine)
-}
-
-/// A kind of wait for another rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitKind {
-    /// It sent late
-    LateSender,
-    /// It received late
-    LateReceiver,
-    /// It came last to a collective
-    Collective,
-}
-
-/// Where the others wait for a rank, and what that does then: a sentence. Of all waits or of a kind, and of a kind where
-/// they wait before the end, because a rank comes to `MPI_Finalize` once, which is told by itself.
-pub fn where_waited(
-    views: &PathViews,
-    profile: &MpiProfile,
-    rank: u32,
-    kind: Option<WaitKind>,
-) -> Option<String> {
-    let is_before = |of: RoutineNumber| {
-        kind.is_none() || !of.function().is_some_and(|of| of.is_one_of(&["MPI_Finalize"]))
-    };
-    let kind = kind.map(|kind| kind as usize);
-    let before = routine_waited_most(views, rank, kind, is_before);
-    let routine = before.or_else(|| routine_waited(views, rank, kind))?;
-    place_in(views, profile, rank, kind, routine)
-}
-
-/// The same, of all waits or of one kind.
-fn place(
-    views: &PathViews,
-    profile: &MpiProfile,
-    rank: u32,
-    kind: Option<usize>,
-) -> Option<String> {
-    place_in(views, profile, rank, kind, routine_waited(views, rank, kind)?)
-}
-
-/// The same, in calls of a routine.
-fn place_in(
-    views: &PathViews,
-    profile: &MpiProfile,
-    rank: u32,
-    kind: Option<usize>,
-    routine: RoutineNumber,
-) -> Option<String> {
-    let there = waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
-    let (path, partner) = there.max_by_key(|(_, partner)| waited(partner, kind))?;
-    let place = |path: &LaunchPath| {
-        let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
-        (name.to_owned(), views.innermost(path))
-    };
-    let (routine, waiting) = place(path);
-    let mut text = format!("They wait for it in {routine}, from {waiting}");
-    let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
-    if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
-        let does = match kind.unwrap_or_else(|| longest_kind(&partner.blame)) {
-            _ if its.starts_with("Win_") => "comes to",
-            0 => "sends in",
-            1 => "receives in",
-            _ => "comes to",
-        };
-        text += &format!("; it {does} {its}, from {late}");
-    }
-    Some(text + ".")
 }

@@ -1,9 +1,7 @@
 //! Efficiencies in the scheme of POP as a tree.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{
-    Efficiency, Ending, MpiProfile, NoEfficiency, Ratio, RoutineCalls, efficiency,
-};
+use topas_mpi_data::{Efficiency, Ending, MpiProfile, NoEfficiency, Ratio, efficiency};
 
 use super::Views;
 use super::body::ViewBody;
@@ -93,10 +91,8 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
 
 /// What MPI itself takes to begin and to end, which is much of a short run.
 fn ends(profile: &MpiProfile) -> String {
-    let is_end = |routine: &&RoutineCalls| {
-        matches!(profile.routines.name(routine.number), "Init" | "Init_thread" | "Finalize")
-    };
-    let time: u128 = profile.total.routines.iter().filter(is_end).map(|of| of.time).sum();
+    let ends = profile.total.routines.iter().filter(|of| of.number.is_edge());
+    let time: u128 = ends.map(|of| of.time).sum();
     if time == 0 {
         return " from the first call of MPI on".to_owned();
     }

@@ -221,6 +221,7 @@ fn a_rank_that_is_late_at_windows_is_named() {
         ("Win_start", "because it posts its window late"),
         ("Win_complete", "because it posts its window late"),
         ("Win_wait", "because it ends its access late"),
+        ("Win_lock", "because it gives its lock back late"),
     ] {
         let profile = profile(&ranks, routine, "");
         let text = words(&shown(&profile, &["--mpi"]));
