@@ -303,7 +303,7 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
             return;
         }
         let some = blamed.values().filter(|time| **time * 20 >= all).count();
-        facts.number(names.turns, some as f64);
+        facts.number(names.turns, (some > 0).then_some(some as f64));
         return;
     };
     facts.text(names.who, rank.name(profile));

@@ -25,7 +25,7 @@ impl DelayBeginning {
     /// A rank that is late may have waited itself, and the rank for which it waited, too: where that began,
     /// because a rank computes longer. None if the rank itself does, or if the waits lead to none that does.
     pub fn of(profile: &MpiProfile, late: u32) -> Option<DelayBeginning> {
-        let waits = Waits::of(profile);
+        let mut waits = None;
         let (mut delayed, mut found) = (vec![late], None);
         let mut waiting: Vec<u32> = profile.ranks.iter().map(|rank| rank.rank).collect();
         loop {
@@ -34,6 +34,7 @@ impl DelayBeginning {
             if is_longer(own, mean) {
                 return found;
             }
+            let waits = waits.get_or_insert_with(|| Waits::of(profile));
             let (mut delay, mut handed_on) = (0.0, BTreeMap::<u32, f64>::new());
             for rank in waiting {
                 let time = waits.between(rank, next);
@@ -59,6 +60,22 @@ impl DelayBeginning {
 /// To so many of those for which a late rank waited most its delay is followed.
 const FOLLOWED: usize = 16;
 
+/// The delay of a rank is followed by so many of those that waited longest for it, which stand for all.
+const WAITING: usize = 64;
+
+/// Waits are followed until so many of them were compared with others. What is left then, most of all what goes round
+/// among many ranks, is taken to begin in none.
+const COMPARED: usize = 4_000_000;
+
+/// The largest of some times, as many as `most`, in any order.
+fn largest(mut times: Vec<(u32, f64)>, most: usize) -> Vec<(u32, f64)> {
+    if times.len() > most {
+        times.select_nth_unstable_by(most, |(_, a), (_, b)| b.total_cmp(a));
+        times.truncate(most);
+    }
+    times
+}
+
 /// How long ranks waited for others.
 struct Waits {
     /// By the rank that waited: the others in order, and the time in s
@@ -76,10 +93,7 @@ impl Waits {
                 others.map(|(peer, blame)| (*peer, blame.time() as f64 / 1e9)).collect();
             // What a thread waits delays no other thread, and waits are known of ranks.
             if profile.total.threads <= 1 {
-                let mut most = times.clone();
-                most.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-                most.truncate(FOLLOWED);
-                waits.most.insert(rank.rank, most);
+                waits.most.insert(rank.rank, largest(times.clone(), FOLLOWED));
             }
             waits.times.insert(rank.rank, times);
         }
@@ -138,29 +152,39 @@ pub const fn is_longer(own: u128, mean: u128) -> bool {
 /// What others waited for a rank is followed to those for which this rank waited itself, in the parts of
 /// `Waits::handed_on`. The rest begins in the rank. What goes round among ranks for ever begins in none of them.
 fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<u32, f64> {
-    let waits = Waits::of(profile);
-    let mut delays = BTreeMap::<(u32, u32), f64>::new();
+    // By the rank that is late: who waited for it, and how long.
+    let mut delays = BTreeMap::<u32, Vec<(u32, f64)>>::new();
     for rank in &profile.ranks {
         for (peer, blame) in rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank) {
-            delays.insert((rank.rank, *peer), of(blame) as f64 / 1e9);
+            delays.entry(*peer).or_default().push((rank.rank, of(blame) as f64 / 1e9));
         }
     }
-    let all: f64 = delays.values().sum();
-    let mut origins = BTreeMap::<u32, f64>::new();
-    for _ in 0..=profile.ranks.len() {
-        if delays.values().sum::<f64>() <= all / NEGLIGIBLE {
-            break;
-        }
-        let mut next = BTreeMap::<(u32, u32), f64>::new();
-        for ((rank, late), delay) in delays {
-            let mut own = delay;
-            for (peer, part) in waits.handed_on(rank, late) {
-                own -= delay * part;
-                *next.entry((late, peer)).or_default() += delay * part;
+    let waits = Waits::of(profile);
+    let sum = |waiting: &[(u32, f64)]| waiting.iter().map(|(_, delay)| delay).sum::<f64>();
+    let all: f64 = delays.values().map(|waiting| sum(waiting)).sum();
+    let (mut origins, mut compared) = (BTreeMap::<u32, f64>::new(), 0);
+    while delays.values().map(|waiting| sum(waiting)).sum::<f64>() > all / NEGLIGIBLE
+        && compared < COMPARED
+    {
+        let mut next = BTreeMap::<u32, BTreeMap<u32, f64>>::new();
+        for (late, waiting) in delays {
+            let whole = sum(&waiting);
+            let waiting = largest(waiting, WAITING);
+            let scale = whole / sum(&waiting).max(f64::MIN_POSITIVE);
+            let mut own = whole;
+            compared += waiting.len();
+            for (rank, delay) in waiting {
+                for (peer, part) in waits.handed_on(rank, late) {
+                    let delay = delay * scale * part;
+                    own -= delay;
+                    *next.entry(peer).or_default().entry(late).or_default() += delay;
+                    compared += 1;
+                }
             }
             *origins.entry(late).or_default() += own.max(0.0);
         }
-        delays = next;
+        let listed = next.into_iter().map(|(late, waiting)| (late, waiting.into_iter().collect()));
+        delays = listed.collect();
     }
     origins
 }

@@ -19,6 +19,9 @@ const WORTH_A_NAME: u128 = 100;
 /// From this part of that time on a rank is said to make the others wait: a fiftieth.
 const WORTH_A_CHARGE: u128 = 50;
 
+/// Waits of less than this part of that time are little, if none for one rank is worth a charge: a twentieth.
+const LITTLE: u128 = 20;
+
 /// What the ranks waited for each other in all routines, in ns.
 fn waited_in_all(profile: &MpiProfile) -> u128 {
     profile.total.routines.iter().map(|routine| waited_in(profile, routine)).sum()
@@ -30,16 +33,9 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     if !are_measured(profile) {
         return None;
     }
-    let (waited, time) = (waited_in_all(profile), CallersTime::of(profile).time);
-    let all = blamed(profile);
-    let last = all.first().filter(|(_, blame)| is_worth_a_charge(blame, time));
-    let named = last.and_then(|_| Charge::of(profile, &all));
-    Some((waited, named.and_then(|named| named.rank())))
-}
-
-/// Whether waits for a rank are long enough to be told first, of all this time in ns.
-fn is_worth_a_charge(blame: &Blame, time: u128) -> bool {
-    blame.time().saturating_mul(WORTH_A_CHARGE) >= time
+    let waited = waited_in_all(profile);
+    let charge = Charge::of(profile, &blamed(profile), waited);
+    Some((waited, charge.and_then(|charge| charge.rank())))
 }
 
 /// Which rank makes the others wait, as far as sums tell that.
@@ -55,29 +51,34 @@ enum Charge {
 }
 
 impl Charge {
-    /// `all` is what was waited for each rank, most first; None if nothing was.
-    fn of(profile: &MpiProfile, all: &[(u32, Blame)]) -> Option<Charge> {
+    /// `all` is what was waited for each rank, most first, and `waited` what ranks waited together, in ns; None if
+    /// that is little.
+    fn of(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> Option<Charge> {
         let (last, most) = all.first()?;
-        if let Some(beginning) = DelayBeginning::of(profile, *last) {
+        let whole = CallersTime::of(profile).time;
+        let is_worth = |time: u128| time.saturating_mul(WORTH_A_CHARGE) >= whole;
+        let is_alone = is_worth(most.time());
+        if !is_alone && waited.saturating_mul(LITTLE) < whole {
+            return None;
+        }
+        let beginning = is_alone.then(|| DelayBeginning::of(profile, *last)).flatten();
+        if let Some(beginning) = beginning {
             return Some(Charge::Chain(beginning));
         }
         let time = |blame: &Blame| blame.time() as f64 / 1e9;
         let sum = all.iter().map(|(_, blame)| time(blame)).sum();
         let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
-        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some();
+        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
         let origin = (!leads).then(|| delay_origin(profile, Blame::time)).flatten();
+        if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
+            return Some(Charge::Origin(rank, time));
+        }
+        // Ranks that do not wait themselves are late together.
         let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
-        Some(match origin {
-            Some((rank, time)) => Charge::Origin(rank, time),
-            // Ranks that do not wait themselves are late together.
-            None if !leads
-                && all.get(1).is_some_and(is_close)
-                && 2.0 * own_waits(profile, *last) >= time(most) =>
-            {
-                Charge::Turns
-            }
-            None => Charge::Late(*last),
-        })
+        let take_turns = !leads
+            && all.get(1).is_some_and(is_close)
+            && 2.0 * own_waits(profile, *last) >= time(most);
+        Some(if take_turns || !is_alone { Charge::Turns } else { Charge::Late(*last) })
     }
 
     /// The rank that is charged.
@@ -173,16 +174,16 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         let share = percent_of(waited, wall);
         return Some(format!("Ranks wait for each other {share} of the time of all {whose}."));
     };
-    if !is_worth_a_charge(blame, wall) {
+    let Some(charged) = Charge::of(profile, &all, waited) else {
         return Some(format!(
             "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
             percent_of(waited, wall),
             seconds(blame.time(), 3)
         ));
-    }
+    };
     let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
     let mut text;
-    let (rank, kind) = match Charge::of(profile, &all)? {
+    let (rank, kind) = match charged {
         Charge::Chain(DelayBeginning { first, next, waited }) => {
             let kind = WaitKind::longest(&waited);
             let why = mostly_in(profile, paths, first, kind);

@@ -290,3 +290,17 @@ fn a_short_run_is_told_to_be_one() {
     assert!(text.contains(told), "{text}");
     assert!(!text.contains("look at what the ranks compute"), "{text}");
 }
+
+/// A delay is followed through a thousand ranks.
+#[test]
+fn a_long_pipeline_is_followed_to_its_beginning() {
+    const RANKS: u32 = 1_000;
+    let waits = |rank: u32| &*Box::leak(vec![(rank - 1, 6.0)].into_boxed_slice());
+    let first: MadeRank = (8.0, &[]);
+    let others = (1..RANKS).map(|rank| (1.0, waits(rank)));
+    let ranks: Vec<MadeRank> = std::iter::once(first).chain(others).collect();
+    let text = words(&first_lines(&ranks));
+    let told = "Rank 0 makes the others wait, mostly in Recv because it sends late: of 5994.000 s that the ranks wait for \
+                each other, 59.94% of the time of all ranks, 5994.000 s begin in it";
+    assert!(text.contains(told), "{text}");
+}
