@@ -7,10 +7,11 @@
 //! On AArch64, where compilers keep frame records, the walk follows these.
 //!
 //! A walk reads memory of the stack only, between the caller's frame and the end of the stack as
-//! told. It stops where no rule is known, and says so.
+//! told. It stops where no rule is known, and says so. [`Trails`] remember what walks depended on, so
+//! that the next one from the same place can be spared.
 //!
 //! ```text
-//! sys -> bytes, module -> frame_table -> rule -> rows -> walk
+//! sys -> bytes, module -> frame_table -> rule -> rows -> walk -> trail
 //! ```
 #![cfg_attr(not(test), no_std)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -24,9 +25,11 @@ mod rows;
 #[cfg(target_arch = "x86_64")]
 mod rule;
 mod sys;
+mod trail;
 mod walk;
 
 pub use module::{BUILD_ID, LoadedModule, SegmentPrint, module_of};
 pub use rows::Rows;
 pub use sys::Memory;
+pub use trail::Trails;
 pub use walk::{Caller, Walk, WalkEnd, mark_base, walk};

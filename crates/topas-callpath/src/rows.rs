@@ -36,6 +36,13 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// How many modules the process had unloaded when the rows were made.
+    pub(crate) fn unloads(&self) -> u64 {
+        self.unloads
+    }
+}
+
 impl Default for Rows {
     fn default() -> Self {
         Rows::new()

@@ -65,6 +65,82 @@ impl Memory {
     }
 }
 
+/// A word of a stack as it was at a time.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct StackWord {
+    at: usize,
+    value: usize,
+}
+
+impl StackWord {
+    /// The bits that have changed.
+    ///
+    /// # Safety
+    /// The memory can be read.
+    #[inline(always)]
+    unsafe fn difference(self) -> usize {
+        // SAFETY: by the caller; words are at multiples of their size.
+        unsafe { (self.at as *const usize).read() ^ self.value }
+    }
+}
+
+/// Words that are compared together, because a loop over single ones takes longer.
+const TOGETHER: usize = 4;
+/// So many times these can be noted.
+const BLOCKS: usize = 4;
+
+/// Some words of a stack as they were when they were noted.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct StackWords {
+    stack: Memory,
+    /// Blocks with words
+    used: usize,
+    /// In the last of them, the first one stands in place of those that are not there
+    blocks: [[StackWord; TOGETHER]; BLOCKS],
+    count: usize,
+}
+
+impl StackWords {
+    /// None yet of this stack.
+    pub const fn of(stack: Memory) -> StackWords {
+        let none = [StackWord { at: 0, value: 0 }; TOGETHER];
+        StackWords { stack, used: 0, blocks: [none; BLOCKS], count: 0 }
+    }
+
+    /// Words of no stack.
+    pub const NONE: StackWords = StackWords::of(Memory { from: 0, end: 0 });
+
+    /// Notes one more word; None if there is no room, or no such word.
+    pub fn note(&mut self, at: usize) -> Option<()> {
+        let word = StackWord { at, value: self.stack.word(at)? };
+        let block = self.blocks.get_mut(self.count / TOGETHER)?;
+        match self.count % TOGETHER {
+            0 => (*block, self.used) = ([word; TOGETHER], self.used + 1),
+            place => *block.get_mut(place)? = word,
+        }
+        self.count += 1;
+        Some(())
+    }
+
+    /// Whether a stack is the one of these words, and all are as they were.
+    #[inline(always)]
+    pub fn are_in(&self, stack: Memory) -> bool {
+        if self.stack.from != stack.from || self.stack.end != stack.end {
+            return false;
+        }
+        let Some(blocks) = self.blocks.get(..self.used) else { return false };
+        // Not only until the first that differs: there are few.
+        let mut differ = 0;
+        for [a, b, c, d] in blocks {
+            // SAFETY: `note` has read them in the same memory.
+            differ |= unsafe { a.difference() | b.difference() | c.difference() | d.difference() };
+        }
+        differ == 0
+    }
+}
+
 /// `Elf64_Phdr`
 #[repr(C)]
 pub struct ProgramHeader {

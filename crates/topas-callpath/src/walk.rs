@@ -7,6 +7,7 @@ use crate::sys::Memory;
 
 /// Where a walk begins: a function is called and has not changed anything yet.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Caller {
     /// Address it returns to
     pub address: usize,
@@ -64,36 +65,72 @@ pub fn walk(rows: &mut Rows, caller: Caller, mut stack: Memory, frames: &mut [us
         *place = address;
         found.count += 1;
         found.hash = mix(found.hash, address);
-        let Some((back, above, below)) = step(rule, stack, base) else {
+        let Some(next) = step(rule, stack, base) else {
             found.end = WalkEnd::Cut;
             return found;
         };
-        (address, stack, base) = (back, above, below);
+        (address, stack, base) = (next.address, next.stack, next.base);
     }
     found
 }
 
-/// From a frame to its caller's: return address, the stack from there on, base.
+/// The caller of a frame.
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Step {
+    /// Address that the frame returns to
+    pub(crate) address: usize,
+    /// The stack from there on
+    pub(crate) stack: Memory,
+    /// The caller's base
+    pub(crate) base: usize,
+    /// Where the base was read; None if it was kept
+    pub(crate) base_word: Option<usize>,
+    /// Where the end of the frame was read; None if it was not read
+    pub(crate) end_word: Option<usize>,
+}
+
+/// Whether a rule leads to the caller of a frame.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn is_followed(rule: Rule) -> bool {
+    rule.end() <= FrameEnd::ByBase as u64
+}
+
+/// Whether what a rule leads to depends on the base.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn uses_base(rule: Rule) -> bool {
+    rule.end() != FrameEnd::Stack as u64 || matches!(rule.base(), SavedBase::ByBase(_))
+}
+
+/// From a frame to its caller's.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn step(rule: Rule, stack: Memory, base: usize) -> Option<(usize, Memory, usize)> {
+pub(crate) fn step(rule: Rule, stack: Memory, base: usize) -> Option<Step> {
     const IN_STACK: u64 = FrameEnd::Stack as u64;
     const IN_BASE: u64 = FrameEnd::Base as u64;
     const BY_BASE: u64 = FrameEnd::ByBase as u64;
+    let mut end_word = None;
     let above = match rule.end() {
         IN_STACK => stack.from().wrapping_add_signed(rule.offset()),
         IN_BASE => base.wrapping_add_signed(rule.offset()),
-        BY_BASE => stack.word(base.wrapping_add_signed(rule.offset()))?,
+        BY_BASE => {
+            let at = base.wrapping_add_signed(rule.offset());
+            end_word = Some(at);
+            stack.word(at)?
+        }
         _ => return None,
     };
     // Frames lie one above the other, and each has a return address at its end.
-    let back = stack.word(above.wrapping_sub(8))?;
-    let below = match rule.base() {
-        SavedBase::Kept => base,
-        SavedBase::ByEnd(from) => stack.word(above.wrapping_add_signed(from as isize))?,
-        SavedBase::ByBase(from) => stack.word(base.wrapping_add_signed(from as isize))?,
+    let address = stack.word(above.wrapping_sub(8))?;
+    let base_word = match rule.base() {
+        SavedBase::Kept => None,
+        SavedBase::ByEnd(from) => Some(above.wrapping_add_signed(from as isize)),
+        SavedBase::ByBase(from) => Some(base.wrapping_add_signed(from as isize)),
     };
-    Some((back, stack.part(above, stack.end())?, below))
+    let base = match base_word {
+        None => base,
+        Some(at) => stack.word(at)?,
+    };
+    Some(Step { address, stack: stack.part(above, stack.end())?, base, base_word, end_word })
 }
 
 /// As deep as the outermost frame is looked for.
@@ -121,7 +158,7 @@ pub fn mark_base(rows: &mut Rows, caller: Caller, mut stack: Memory) {
         *place = address;
         count += 1;
         let Some(next) = step(rule, stack, base) else { return };
-        (address, stack, base) = next;
+        (address, stack, base) = (next.address, next.stack, next.base);
     }
     let Some(found) = frames.get(..count) else { return };
     let base_of = |address: &usize| {

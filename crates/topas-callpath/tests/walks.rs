@@ -53,13 +53,16 @@ fn build(dir: &Path, compiler: &str, options: &[&str], sources: &[&str]) -> Path
     exe
 }
 
-/// Walks, those that differ, those that were cut.
+/// Walks, those that differ, those that were cut. There are trails of walks, too.
 fn walks(exe: &Path, arguments: &[PathBuf]) -> [u64; 3] {
-    told(&run(Command::new(exe).args(arguments)))
+    let [walks, differ, cut, trails] = told(&run(Command::new(exe).args(arguments)));
+    // The programs hardly ever walk from one place twice in turn.
+    assert!(trails > 20, "{trails} trails of {walks} walks");
+    [walks, differ, cut]
 }
 
 /// The same, of what such a program has printed.
-fn told(text: &str) -> [u64; 3] {
+fn told(text: &str) -> [u64; 4] {
     let line =
         text.lines().find(|line| line.starts_with("walks ")).unwrap_or_else(|| panic!("{text}"));
     let mut numbers = line.split(' ').filter_map(|word| word.parse().ok());
@@ -153,7 +156,8 @@ fn walks_on_aarch64_are_those_of_glibc() {
         link.arg("-L").arg(&examples).args(["-lwalker", "-lpthread", "-ldl", "-lm"]);
         run(link.arg(format!("-Wl,-rpath,{}", examples.display())));
         let mut qemu = Command::new("qemu-aarch64-static");
-        let [walks, _, cut] = told(&run(qemu.args(["-L", "/usr/aarch64-linux-gnu"]).arg(&exe)));
-        assert!(walks > 2000 && cut == 0, "{level}: {walks} {cut}");
+        let [walks, _, cut, trails] =
+            told(&run(qemu.args(["-L", "/usr/aarch64-linux-gnu"]).arg(&exe)));
+        assert!(walks > 2000 && cut == 0 && trails > 20, "{level}: {walks} {cut} {trails}");
     }
 }

@@ -15,7 +15,7 @@ use crate::generated::table::DESCRIPTORS;
 use crate::mode::{self, ANY, IDLE, LEAN, PLAIN, mode};
 use crate::symbol::{StubBinding, StubSymbol};
 use crate::thread::Thread;
-use crate::{clock, counters, flow, hooks, process, special, ticks};
+use crate::{clock, counters, flow, hooks, paths, process, special, ticks};
 
 /// What is to be called, and whether `topas_mpi_leave` is to be told of its end: an address, with
 /// the uppermost bit set if not.
@@ -111,10 +111,41 @@ unsafe extern "C" fn topas_mpi_enter_extra(
     if below.is_unknown() || thread.is_new_binding(symbol.binding()) {
         return general(frame, thread, symbol);
     }
-    if bits & (mode::RARE | mode::PATHS) != 0 {
+    if bits & mode::RARE != 0 {
         return outermost_of_any(frame, thread, symbol, below.target());
     }
+    if bits & mode::PATHS != 0 {
+        return by_path(frame, thread, symbol, below);
+    }
     outermost_of_lean(frame, thread, symbol, below.target())
+}
+
+/// A call of the program's whose path is to be known: most come by the last one from there.
+#[inline(never)]
+fn by_path(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, below: Below) -> Next {
+    if !paths::enter_again::<false>(frame, thread, symbol.function()) {
+        return by_other_path(frame, thread, symbol, below);
+    }
+    enters(frame, thread, symbol, below)
+}
+
+#[inline(never)]
+fn by_other_path(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, below: Below) -> Next {
+    if !paths::enter_again::<true>(frame, thread, symbol.function()) {
+        return outermost_of_any(frame, thread, symbol, below.target());
+    }
+    enters(frame, thread, symbol, below)
+}
+
+/// A call whose path has been found.
+#[inline(always)]
+fn enters(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, below: Below) -> Next {
+    match below.plain() {
+        Some(target) if !(mode::has(mode::WAITS) && descriptor(symbol).notes()) => {
+            opens::<PLAIN>(frame, thread, symbol, target).of_jump()
+        }
+        _ => outermost_of_lean(frame, thread, symbol, below.target()),
+    }
 }
 
 #[inline(never)]

@@ -66,19 +66,28 @@ pub fn reached(frame: &Frame, thread: &mut Thread, [sent, received]: Moved) {
 #[inline(always)]
 pub fn left<const WAY: u8>(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
     let [sent, received] = moved;
-    if WAY == ANY || has(PATHS) {
-        return left_by_any(frame, thread, now, sent, received);
+    if has(LOG) {
+        if WAY == ANY || has(PATHS) {
+            return left_logged(frame, thread, now, sent, received);
+        }
+        return trace::leave(frame, thread, sent, now, received);
     }
-    trace::leave(frame, thread, sent, now, received);
+    if has(PATHS) {
+        paths_left(frame, thread, now);
+    }
 }
 
 #[inline(never)]
-fn left_by_any(frame: &Frame, thread: &mut Thread, now: u64, sent: u64, received: u64) {
-    if has(LOG) && !paused() {
+fn left_logged(frame: &Frame, thread: &mut Thread, now: u64, sent: u64, received: u64) {
+    if !paused() {
         trace::leave_by_path(frame, thread, sent, now, received);
     }
-    if !has(PATHS) {
-        return;
+    if has(PATHS) {
+        paths_left(frame, thread, now);
     }
+}
+
+#[inline(never)]
+fn paths_left(frame: &Frame, thread: &mut Thread, now: u64) {
     paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
 }

@@ -14,7 +14,7 @@ use core::sync::atomic::{
 };
 
 use topas_callpath::{
-    Caller, LoadedModule, Memory, Rows, Walk, WalkEnd, mark_base, module_of, walk,
+    Caller, LoadedModule, Memory, Rows, Trails, Walk, WalkEnd, mark_base, module_of, walk,
 };
 use topas_mpi_profile::layout::{
     Block, CallPath, FUNCTIONS, OFFSET_BITS, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
@@ -79,6 +79,8 @@ pub struct ThreadPaths {
     frames: [usize; PATH_FRAMES],
     slots: [Slot; SLOTS],
     rows: Rows,
+    /// With the function of a call as their key, and its path as their value
+    trails: Trails,
 }
 
 /// Those of threads that have ended serve new ones, with the block.
@@ -127,6 +129,7 @@ pub fn begin(thread: &mut Thread) {
             (*paths).current = 0;
             (*paths).stacks = 0;
             (*paths).stack = StackBounds::NONE;
+            (*paths).trails.forget();
             (*paths).interpreted.begin();
         }
         thread.paths = paths;
@@ -198,27 +201,37 @@ pub fn enter(frame: &Frame, thread: &mut Thread) {
     // SAFETY: the thread's own.
     let (paths, block) = unsafe { (&mut *thread.paths, &mut *thread.block) };
     let function = frame.symbol.function();
-    let caller =
-        Caller { address: frame.caller(), stack: frame.stack() as usize, base: frame.base() };
-    let path = paths.path(function, caller);
-    paths.current = path + 1;
-    paths.before = moved(block, function);
-    block.now.path = path;
-    // SAFETY: the table is the thread's own part of the file.
-    let table = unsafe { &mut *paths.table };
-    table.inside = path + 1;
-    if let Some(path) = table.path.get_mut(path as usize) {
-        path.calls += 1;
+    let path = paths.path(function, caller(frame));
+    paths.begin_call(block, function, path);
+}
+
+/// At the entry of an outermost call of this function, if it comes by a path by which the thread has come
+/// lately: by the last one from there, or by any. Calls nothing.
+#[inline(always)]
+pub fn enter_again<const ANY: bool>(frame: &Frame, thread: &mut Thread, function: u32) -> bool {
+    if thread.paths.is_null() {
+        return false;
     }
+    // SAFETY: the thread's own.
+    let (paths, block) = unsafe { (&mut *thread.paths, &mut *thread.block) };
+    let Some(path) = paths.known_path::<ANY>(function, caller(frame)) else { return false };
+    paths.begin_call(block, function, path);
+    true
+}
+
+/// Where a call comes from.
+#[inline(always)]
+fn caller(frame: &Frame) -> Caller {
+    Caller { address: frame.caller(), stack: frame.stack() as usize, base: frame.base() }
 }
 
 /// At the end of this call.
-#[inline(never)]
+#[inline(always)]
 pub fn leave(function: u32, thread: &mut Thread, ticks: u64) {
-    if thread.paths.is_null() || thread.block.is_null() {
+    if thread.paths.is_null() {
         return;
     }
-    // SAFETY: the thread's own.
+    // SAFETY: the thread's own; who has paths has a block.
     let (paths, block) = unsafe { (&mut *thread.paths, &*thread.block) };
     let Some(number) = core::mem::take(&mut paths.current).checked_sub(1) else { return };
     // SAFETY: the table is the thread's own part of the file.
@@ -308,6 +321,35 @@ pub fn moved(block: &Block, function: u32) -> [u64; 2] {
 const _: () = assert!(FUNCTIONS <= u16::MAX as usize);
 
 impl ThreadPaths {
+    /// A call by a path begins.
+    #[inline(always)]
+    fn begin_call(&mut self, block: &mut Block, function: u32, path: u32) {
+        self.current = path + 1;
+        self.before = moved(block, function);
+        block.now.path = path;
+        // SAFETY: the table is the thread's own part of the file.
+        let table = unsafe { &mut *self.table };
+        table.inside = path + 1;
+        if let Some(path) = table.path.get_mut(path as usize) {
+            path.calls += 1;
+        }
+    }
+
+    /// The number of the path of a call, if its trail is known.
+    #[inline(always)]
+    fn known_path<const ANY: bool>(&mut self, function: u32, caller: Caller) -> Option<u32> {
+        let StackBounds { start, end } = self.stack;
+        if !(start..end).contains(&caller.stack) {
+            return None;
+        }
+        // SAFETY: the stack is mapped until this end.
+        let stack = unsafe { Memory::new(caller.stack, end) };
+        match ANY {
+            true => self.trails.find(caller, stack, function),
+            false => self.trails.find_last(caller, stack, function),
+        }
+    }
+
     /// The number of the path of a call.
     #[inline(always)]
     fn path(&mut self, function: u32, caller: Caller) -> u32 {
@@ -328,10 +370,14 @@ impl ThreadPaths {
         let found = walk(&mut self.rows, caller, stack, frames);
         let hash = path_hash(found.hash, function, found.end);
         let first = (hash >> 54) as usize;
-        match self.slots.get(first) {
+        let path = match self.slots.get(first) {
             Some(slot) if slot.hash == hash => slot.path,
             _ => self.elsewhere(function, first, hash, found),
+        };
+        if path != 0 {
+            self.trails.note(&mut self.rows, (caller, stack, depth), function, path);
         }
+        path
     }
 
     #[inline(never)]
@@ -373,6 +419,7 @@ impl ThreadPaths {
         if self.stack.end == 0 {
             return false;
         }
+        self.trails.forget();
         // SAFETY: the stack is mapped until this end.
         let stack = unsafe { Memory::new(caller.stack, self.stack.end) };
         mark_base(&mut self.rows, caller, stack);

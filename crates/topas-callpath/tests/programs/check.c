@@ -1,5 +1,6 @@
 /* Compares a walk with that of glibc, from the caller of `check` on. The end of the program tells
- * how many walks there were, how many differ, and how many were cut. */
+ * how many walks there were, how many differ, how many were cut, and how many were also found by
+ * trails. */
 #define _GNU_SOURCE
 #include <execinfo.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 int topas_walk(uintptr_t *frames, int room, uintptr_t end);
+long topas_trails(void);
 
 static long walks, differ, cut;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,5 +60,5 @@ __attribute__((noinline)) void check(void) {
 void check_(void) { check(); __asm__ volatile(""); }
 
 __attribute__((destructor)) static void tell(void) {
-    printf("walks %ld differ %ld cut %ld\n", walks, differ, cut);
+    printf("walks %ld differ %ld cut %ld trails %ld\n", walks, differ, cut, topas_trails());
 }

@@ -36,12 +36,13 @@ impl ProfileSetting {
 
 const WAITS: [(&str, &str); 2] = [EVERYTHING[0], ("TOPAS_MPI_WAITS", "yes")];
 
-const SETTINGS: [ProfileSetting; 8] = [
+const SETTINGS: [ProfileSetting; 9] = [
     ProfileSetting::new("bytes, sizes", EVERYTHING.split_at(1).0),
     ProfileSetting::new("and peers", EVERYTHING.split_at(2).0),
     ProfileSetting::new("and communicators", &EVERYTHING),
     ProfileSetting { short: true, ..ProfileSetting::new("waits", &WAITS) },
     ProfileSetting::new("waits, some long", &WAITS),
+    ProfileSetting::new("paths, 4 frames", &[EVERYTHING[0], ("TOPAS_MPI_PATHS", "4")]),
     ProfileSetting::new("log", &[EVERYTHING[0], ("TOPAS_MPI_LOG", "yes")]),
     ProfileSetting {
         argument: Some("paused"),
