@@ -2,7 +2,7 @@
 //! same, and what was counted so far is there.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use topas_tests::expected::Expected;
 use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, library, outcome, spool_files};
 use topas_tests::rates::LaunchRates;
-use topas_tests::running::Run;
+use topas_tests::running::{Run, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::note;
 
@@ -173,6 +173,32 @@ fn a_good_end_leaves_nothing_behind() {
             assert_eq!(one.end, "finalize");
             assert_eq!(one.routine("Finalize").calls, 1);
         }
+    }
+}
+
+/// What ranks keep on a node may be of a launch of another directory.
+#[test]
+fn a_launch_of_another_directory_is_not_taken_for_one_of_this() {
+    for mpi in Mpi::installed("launches of other directories") {
+        let ends = Ends::new(mpi);
+        let [there, here] = ["there", "here"].map(|name| ends.scratch.sub(name));
+        let places = Places { spool: ends.scratch.sub("spool"), out: there.join("topas-mpi.out") };
+        ends.launch("mpi_abort 1", Some(&places));
+        let view = |dir: &Path, args: &[&str]| {
+            let mut view = ends.scratch.command(Site::shared().tool("topasview"));
+            run(view.env("TOPAS_MPI_SPOOL", &places.spool).current_dir(dir).args(args))
+        };
+        let says = "called MPI_Abort with code 7";
+        for option in ["--mpi", "--why"] {
+            let text = view(&there, &[option]).good().out();
+            assert!(text.contains(says), "{option} under {}: {text}", mpi.name());
+            let text = view(&here, &[option]).ends(3).err();
+            assert!(text.contains("of other directories"), "{option}: {text}");
+        }
+        let list = view(&here, &["--mpi", "--list", "--csv"]).good().out();
+        let id = list.lines().last().and_then(|line| line.split(',').next()).expect("an id");
+        let text = view(&here, &["--mpi", "--launch", id]).good().out();
+        assert!(text.contains(says), "under {}: {text}", mpi.name());
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> MpiRecordFacts 
             Worlds { count: 0, spawned: 0, .. } => 0,
             Worlds { launcher, .. } => launcher,
         },
+        data_file: spool.user_file().ok().flatten(),
     }
 }
 

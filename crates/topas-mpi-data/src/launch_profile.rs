@@ -206,6 +206,9 @@ impl MpiRecordFacts {
         }
         self.spawned = self.spawned.or(other.spawned);
         self.launcher = self.launcher.max(other.launcher);
+        if self.data_file.is_none() {
+            self.data_file.clone_from(&other.data_file);
+        }
         self.profiling_interface |= other.profiling_interface;
         self.level = self.level.max(other.level);
         if other.epoch > self.epoch {

@@ -1,5 +1,7 @@
 //! The profile of a launch.
 
+use std::path::PathBuf;
+
 use topas_data::RunRecord;
 use topas_format::civil::{Date, Time};
 use topas_mpi_profile::lines::SpawnedWorld;
@@ -106,6 +108,8 @@ pub struct MpiRecordFacts {
     /// The launcher of a world that was started by another one, or has started others: a name as in
     /// [`SpawnedWorld::launcher`]; 0 if it is not known
     pub launcher: u64,
+    /// The data file that the user wants; only the mapped files of ranks tell
+    pub data_file: Option<PathBuf>,
 }
 
 impl MpiRecordFacts {
@@ -133,6 +137,7 @@ impl MpiRecordFacts {
             switches: Vec::new(),
             spawned: None,
             launcher: 0,
+            data_file: None,
         }
     }
 }

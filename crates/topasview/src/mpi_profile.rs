@@ -5,7 +5,7 @@ mod input;
 mod output;
 
 pub use args::MpiArgs;
-pub use input::spools;
+pub use input::{ELSEWHERE, spools};
 pub use output::{called_at, paths, started_at, waited_at, world_started};
 
 use topas_mpi_data::MpiProfile;
@@ -15,9 +15,10 @@ use crate::args::Args;
 use crate::exit;
 
 /// What ranks of this user keep on this node, and has not been written yet. What cannot be read has been
-/// said.
-pub fn kept(args: &Args) -> Vec<MpiProfile> {
-    input::MpiInput::new(args).kept()
+/// said. And how many launches of other directories were passed over.
+pub fn kept(args: &Args) -> (Vec<MpiProfile>, usize) {
+    let mut input = input::MpiInput::new(args);
+    (input.kept(), input.elsewhere())
 }
 
 /// Shows what is asked for; the exit code, all has then been said.

@@ -30,7 +30,7 @@ use topas_terminal::{Look, Printed, Progress};
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::{called_at, kept, paths, started_at, waited_at, world_started};
+use crate::mpi_profile::{ELSEWHERE, called_at, kept, paths, started_at, waited_at, world_started};
 use crate::timeline::warn;
 
 /// What was read of a run.
@@ -55,13 +55,23 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         Ok(run) => run,
         Err(code) => return code,
     };
+    let mut elsewhere = 0;
     if run.table.is_none() && run.profile.is_none() && args.inputs.is_empty() {
         let wanted = args.launch.as_deref().unwrap_or_default().as_bytes();
-        run.profile = kept(args).into_iter().find(|profile| profile.facts.id.starts_with(wanted));
+        let (kept, passed_over) = kept(args);
+        run.profile = kept.into_iter().find(|profile| profile.facts.id.starts_with(wanted));
+        elsewhere = passed_over;
     }
     if run.table.is_none() && run.profile.is_none() {
         if run.failed {
             return exit::INPUT;
+        }
+        if elsewhere > 0 {
+            let what = format!(
+                "nothing was measured here that could be searched; launches of other directories: {elsewhere}"
+            );
+            TOOL.error(&what, None, ELSEWHERE);
+            return exit::NO_PES;
         }
         TOOL.error(
             &"nothing was measured here that could be searched",

@@ -23,12 +23,14 @@ pub struct MpiInput<'a> {
     args: &'a Args,
     /// Sources that could not be read
     unreadable: usize,
+    /// Launches of other directories that ranks keep on this node
+    elsewhere: usize,
 }
 
 impl<'a> MpiInput<'a> {
     /// Of these arguments.
     pub fn new(args: &'a Args) -> Self {
-        MpiInput { args, unreadable: 0 }
+        MpiInput { args, unreadable: 0, elsewhere: 0 }
     }
 
     /// Whether something could not be read; that has been said.
@@ -149,8 +151,26 @@ impl<'a> MpiInput<'a> {
         read.profiles
     }
 
-    /// What ranks of this user keep on this node, the newest launch first. What cannot be read has been said.
+    /// What ranks of this user keep on this node, the newest launch first: of the launches of this directory, or
+    /// those that run elsewhere, if no launch is named. What cannot be read has been said.
     pub fn kept(&mut self) -> Vec<MpiProfile> {
+        let profiles = self.kept_here();
+        if !self.args.quiet && !profiles.is_empty() {
+            let live = profiles.iter().filter(|profile| profile.origin == Origin::Live).count();
+            let elsewhere = match self.elsewhere {
+                0 => String::new(),
+                count => format!(" (not {} of other directories: --list)", launches(count)),
+            };
+            TOOL.say(&format!(
+                "no {OUT} in this directory: what ranks keep on this node, of {}, {live} running{elsewhere}",
+                launches(profiles.len()),
+            ));
+        }
+        profiles
+    }
+
+    /// The same without a word.
+    fn kept_here(&mut self) -> Vec<MpiProfile> {
         let mut profiles: Vec<MpiProfile> = Vec::new();
         for dir in &spools() {
             match read_spool(dir, Some(own_uid())) {
@@ -163,18 +183,23 @@ impl<'a> MpiInput<'a> {
             }
         }
         profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
-        if !self.args.quiet && !profiles.is_empty() {
-            let live = profiles.iter().filter(|profile| profile.origin == Origin::Live).count();
-            TOOL.say(&format!(
-                "no {OUT} in this directory: what ranks keep on this node, of {}, {live} running",
-                if profiles.len() == 1 {
-                    "1 launch".to_owned()
-                } else {
-                    format!("{} launches", profiles.len())
-                },
-            ));
+        if self.args.launch.is_some() || self.args.list {
+            return profiles;
         }
-        profiles
+        let all = profiles.len();
+        let (elsewhere, mut here): (Vec<_>, Vec<_>) =
+            profiles.into_iter().partition(is_of_another_directory);
+        if here.is_empty() {
+            here = elsewhere;
+            here.retain(|profile| profile.origin == Origin::Live);
+        }
+        self.elsewhere = all - here.len();
+        here
+    }
+
+    /// How many launches of other directories were passed over by [`kept`](MpiInput::kept).
+    pub fn elsewhere(&self) -> usize {
+        self.elsewhere
     }
 
     /// The same; the Err is the exit code if there is nothing, all has then been said.
@@ -182,16 +207,29 @@ impl<'a> MpiInput<'a> {
         may_write(self.args, &[])?;
         let profiles = self.kept();
         if profiles.is_empty() {
-            let names: Vec<String> = spools().iter().map(|dir| dir.display().to_string()).collect();
-            let what = format!(
-                "no {OUT} in this directory, and no rank of yours with a profile in {}",
-                names.join(" or ")
-            );
-            let hint = "run the program by topas-run --mpi, or with TOPAS_MPI=yes, or name a file";
-            TOOL.error(&what, None, hint);
+            self.nothing_kept();
             return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
         }
         Ok(profiles)
+    }
+
+    /// Says that there is neither a file nor a launch of this directory.
+    fn nothing_kept(&self) {
+        if self.elsewhere > 0 {
+            let what = format!(
+                "no {OUT} in this directory, and no launch of it on this node, but {} of other directories",
+                launches(self.elsewhere)
+            );
+            TOOL.error(&what, None, ELSEWHERE);
+            return;
+        }
+        let names: Vec<String> = spools().iter().map(|dir| dir.display().to_string()).collect();
+        let what = format!(
+            "no {OUT} in this directory, and no rank of yours with a profile in {}",
+            names.join(" or ")
+        );
+        let hint = "run the program by topas-run --mpi, or with TOPAS_MPI=yes, or name a file";
+        TOOL.error(&what, None, hint);
     }
 
     /// The calibration that is named, else that of the site, if it has one. The Err is the exit
@@ -311,6 +349,28 @@ impl<'a> MpiInput<'a> {
         };
         TOOL.error(&what, None, "topasview --mpi --list shows the launches");
         Err(code)
+    }
+}
+
+/// How launches of other directories are seen.
+pub const ELSEWHERE: &str = "topasview --mpi --list shows them, --launch ID one of them";
+
+/// How many launches, in words.
+fn launches(count: usize) -> String {
+    if count == 1 { "1 launch".to_owned() } else { format!("{count} launches") }
+}
+
+/// Whether a launch was begun in another directory than this one. A data file whose name the user has chosen may be
+/// anywhere.
+fn is_of_another_directory(profile: &MpiProfile) -> bool {
+    let Some(file) = profile.facts.data_file.as_ref().filter(|file| file.ends_with(OUT)) else {
+        return false;
+    };
+    let real = |path: &Path| path.canonicalize().ok();
+    match (file.parent().and_then(real), real(Path::new("."))) {
+        (Some(its), Some(this)) => its != this,
+        // Its directory is gone, or cannot be looked at.
+        _ => true,
     }
 }
 
