@@ -217,14 +217,26 @@ pub fn own_waits(profile: &MpiProfile, rank: u32) -> f64 {
     blamed.map(|(_, blame)| blame.time() as f64 / 1e9).sum()
 }
 
+/// How much longer the others wait than a rank itself, all together, in s: W - n w, of which W is what all n ranks wait
+/// for others, and w what this rank waits. Negative if it waits longer. Whom a delay of a rank reaches, waits for it
+/// while the rank does not, so if all delays begin in it this is W; if the ranks take turns it is about 0.
+pub fn others_wait_longer(profile: &MpiProfile, rank: u32) -> f64 {
+    let waits = profile.ranks.iter().map(|known| own_waits(profile, known.rank));
+    waits.sum::<f64>() - profile.ranks.len() as f64 * own_waits(profile, rank)
+}
+
 /// The rank in which most of the waits of a kind begin, and how long these are in s, if there is one and it computes
-/// no shorter than the others.
+/// no shorter than the others. Less than two thirds of the waits begin in some rank of any run by chance, so the others
+/// must then wait longer than it does, by at least half of that.
 pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option<(u32, f64)> {
     let blamed = profile
         .ranks
         .iter()
         .flat_map(|rank| rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank));
-    let all = blamed.map(|(_, blame)| of(blame) as f64 / 1e9).sum();
+    let all: f64 = blamed.map(|(_, blame)| of(blame) as f64 / 1e9).sum();
     let first = leading(delay_origins(profile, of), all, |rank| own_waits(profile, *rank))?;
-    computing(profile, first.0).is_some_and(|(own, mean)| own >= mean).then_some(first)
+    let (rank, begins) = first;
+    let is_sure = 3.0 * begins >= 2.0 * all || 2.0 * others_wait_longer(profile, rank) >= begins;
+    let computes = || computing(profile, rank).is_some_and(|(own, mean)| own >= mean);
+    (is_sure && computes()).then_some(first)
 }

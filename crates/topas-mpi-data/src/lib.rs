@@ -47,7 +47,9 @@ mod worlds;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
-pub use delay::{DelayBeginning, computing, delay_origin, is_longer, leading, own_waits};
+pub use delay::{
+    DelayBeginning, computing, delay_origin, is_longer, leading, others_wait_longer, own_waits,
+};
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,
 };

@@ -2,7 +2,7 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MpiProfile, RoutineCalls, RoutineNumber, computing,
-    delay_origin, is_longer, leading, own_waits,
+    delay_origin, is_longer, leading, others_wait_longer, own_waits,
 };
 
 use super::amount::routine_name;
@@ -75,9 +75,10 @@ impl Charge {
         }
         // Ranks that do not wait themselves are late together.
         let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
-        let take_turns = !leads
-            && all.get(1).is_some_and(is_close)
-            && 2.0 * own_waits(profile, *last) >= time(most);
+        let are_alike =
+            all.get(1).is_some_and(is_close) && 2.0 * own_waits(profile, *last) >= time(most);
+        let waits_as_long = 4.0 * others_wait_longer(profile, *last) < time(most);
+        let take_turns = !leads && (are_alike || waits_as_long);
         Some(if take_turns || !is_alone { Charge::Turns } else { Charge::Late(*last) })
     }
 

@@ -118,6 +118,23 @@ fn where_ranks_take_turns_no_chain_is_followed() {
     );
 }
 
+/// In a ring without a late rank some more than half of the waits begin in one of them by chance.
+#[test]
+fn a_ring_of_ranks_that_are_alike_accuses_none() {
+    let ring: [MadeRank; 4] = [
+        (8.0, &[(1, 1.375), (3, 0.25)]),
+        (8.0, &[(0, 0.125), (2, 1.625), (3, 0.25)]),
+        (8.0, &[(0, 0.125), (1, 0.125), (3, 1.625)]),
+        (8.0, &[(0, 1.625), (1, 0.125), (2, 0.125)]),
+    ];
+    let text = words(&first_lines(&ring));
+    let told = "The ranks wait for each other in turn, 18.44% of the time of all ranks: 2.125 s for rank 3";
+    assert!(text.contains(told), "{text}");
+    let text = searched(&profile(&ring, "Recv", ""));
+    assert!(text.contains("1. ranks that wait for late senders: it costs"), "{text}");
+    assert!(text.contains("No rank is late for most of it: 4 ranks"), "{text}");
+}
+
 /// What a rank waited together with those that wait for it then does not make it late.
 #[test]
 fn a_wait_of_all_delays_none_of_them() {
