@@ -105,7 +105,7 @@ pub struct WaitingCall {
     /// The call received something
     receives: bool,
     /// A message that it sent, of those that go without their receiver. Who waits for messages, too,
-    /// does not wait for such a one, and if so, nobody can tell.
+    /// seldom waits for such a one: see `look_beside`.
     free: Option<Lookup>,
 }
 
@@ -238,8 +238,10 @@ impl Engine {
     /// All that the call completed was told.
     #[inline(always)]
     pub fn end(&mut self, around: &mut impl Surroundings, mut waiting: WaitingCall) {
-        if let Some(lookup) = waiting.free.filter(|_| !waiting.receives) {
-            self.look(around, &mut waiting, lookup);
+        match waiting.free {
+            Some(lookup) if waiting.receives => self.look_beside(around, &mut waiting, &lookup),
+            Some(lookup) => self.look(around, &mut waiting, lookup),
+            None => {}
         }
         self.asked_until_now(&waiting);
         if waiting.record == 0 {

@@ -23,11 +23,13 @@ pub const fn counted(bytes: u64) -> u32 {
     if bytes < SYNCHRONOUS as u64 { bytes as u32 } else { SYNCHRONOUS - 1 }
 }
 
+/// A wait of less than one part of so many of another wait is as good as none.
+const NEARLY: u64 = 16;
+
 /// Whether a call of a length waited for a receiver, and not for what else it waited. `goes`: what it sent goes without,
 /// as far as is known; then that is so only if the call ended sooner after the receiver came than it had waited.
 /// Otherwise it is so unless all else took nearly as long: who is late for both sides often sends before it receives.
 pub const fn explains(goes: bool, receiver: u64, other: u64, length: u64) -> bool {
-    const NEARLY: u64 = 16;
     let more = receiver.saturating_sub(other);
     if goes { more > length.saturating_sub(receiver) } else { more > receiver / NEARLY }
 }
@@ -35,6 +37,14 @@ pub const fn explains(goes: bool, receiver: u64, other: u64, length: u64) -> boo
 /// Whether a call that waited for nothing but a receiver has shown that it needed that. `evident`: [`EVIDENT`].
 pub const fn shows_need(receiver: u64, length: u64, evident: u64) -> bool {
     receiver >= evident && length.saturating_sub(receiver) < receiver / 2
+}
+
+/// Whether a call that also received, and whose message goes without its receiver as far as is known, waited for that: what
+/// it received was there, and it ended soon after the receiver came. `evident`: [`EVIDENT`].
+pub const fn ends_with(receiver: u64, other: u64, length: u64, evident: u64) -> bool {
+    const SOON: u64 = 4;
+    let rest = length.saturating_sub(receiver);
+    receiver >= evident && other <= receiver / NEARLY && rest < receiver / SOON
 }
 
 /// A message that was sent, as far as it may have waited for its receiver.
@@ -172,5 +182,8 @@ mod tests {
         assert_eq!([true, false].map(|goes| explains(goes, 0, 0, 100)), [false; 2]);
         assert!(shows_need(800, 1_190, 640) && !shows_need(800, 1_200, 640));
         assert!(!shows_need(600, 601, 640));
+        // What was received had come long before, or not.
+        assert!(ends_with(800, 50, 999, 640) && !ends_with(800, 51, 999, 640));
+        assert!(!ends_with(800, 0, 1_000, 640) && !ends_with(600, 0, 601, 640));
     }
 }

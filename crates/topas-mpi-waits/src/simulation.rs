@@ -491,4 +491,12 @@ fn what_was_seen_of_sizes_tells_what_later_calls_wait_for() {
     assert_eq!(call(3_000, 950, None), receiver(950));
     assert_eq!(call(3_000, 600, Some(500)), receiver(600));
     assert_eq!(call(2_999, 600, Some(500)), sender(500));
+    // A call that ends when its receiver comes, though what it received had been there, has waited for that. That
+    // says nothing of other messages.
+    assert_eq!(call(2_000, 950, Some(0)), receiver(950));
+    assert_eq!(call(2_000, 950, Some(50)), receiver(950));
+    assert_eq!(call(2_000, 950, Some(100)), sender(100));
+    assert_eq!(call(2_000, 700, Some(0)), None);
+    assert_eq!(call(2_000, 1_001, Some(0)), None);
+    assert_eq!(call(2_000, 600, Some(500)), sender(500));
 }

@@ -1,12 +1,12 @@
 //! Messages that are sent, and receives that are posted.
 
 use super::{Doer, Engine, Lookup, Surroundings, WaitingCall, key_from, key_to};
-use crate::board::Ring;
+use crate::board::{Ring, Seen};
 use crate::far::DOUBT;
 use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
-use crate::protocol::SentSize;
-use crate::wait::{Awaited, Call, Figure};
+use crate::protocol::{EVIDENT, SentSize, ends_with};
+use crate::wait::{Awaited, Call, Figure, peer_with};
 
 impl Engine {
     /// A call that only sent a message. Most are over at once, and need no more than this.
@@ -218,7 +218,7 @@ impl Engine {
     }
 
     /// A call sent a message, or completed the sending of one. What goes without its receiver is looked at
-    /// only if the call received nothing.
+    /// only if the call received nothing, or waited for nothing that it received: see [`Engine::look_beside`].
     #[inline(never)]
     pub(super) fn look_for_receiver(
         &mut self,
@@ -230,6 +230,35 @@ impl Engine {
             waiting.free = Some(lookup);
         } else {
             self.look(around, waiting, lookup);
+        }
+    }
+
+    /// A long call received what had been sent before, and what it sent goes without its receiver, as far as is known.
+    /// The MPI may have let it wait for that nevertheless: Open MPI ends sends that do not block when the receiver calls MPI,
+    /// however short the message is. That is so if the call ended soon after the receive was posted, and says nothing of
+    /// other messages: a rank without a processor may go on by chance then.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_beside(
+        &self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        lookup: &Lookup,
+    ) {
+        let findings = &mut waiting.findings;
+        let all_is_known = findings.looked && !findings.unsure && !findings.elsewhere;
+        if !all_is_known || findings.asked.ticks != 0 || waiting.record != 0 {
+            return;
+        }
+        let Some(Seen::At(moment, path)) = around.read(lookup.peer, lookup.key, lookup.number)
+        else {
+            return;
+        };
+        let (call, peer) = (findings.call, peer_with(lookup.peer, path));
+        let evident = EVIDENT * self.least;
+        if ends_with(call.until(moment), findings.longest, call.length(), evident) {
+            let sent = SentSize { bytes: 0, goes: true };
+            findings.began((Awaited::Receive, sent), peer, moment, 0);
         }
     }
 
