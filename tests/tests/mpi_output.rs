@@ -341,9 +341,9 @@ fn detail_is_switched_by_the_words_of_every_switch() {
     }
 }
 
-/// The library is loaded into all ranks but the second, which nobody waits for longer than 30 s.
+/// The library is loaded into all ranks but the second, which nobody waits for.
 #[test]
-fn ranks_without_the_library_are_not_waited_for_for_ever() {
+fn ranks_without_the_library_are_not_waited_for() {
     std::thread::scope(|scope| {
         for case in cases("mpi_output") {
             scope.spawn(move || {
@@ -359,11 +359,9 @@ fn ranks_without_the_library_are_not_waited_for_for_ever() {
                 launch.args(["/bin/sh", "-c", &script]);
                 let begun = Instant::now();
                 let ended = launched(&case.scratch, &mut launch).good();
-                assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
-                // Libraries below may complain of what nobody received.
-                let said = ended.out();
-                let ours: Vec<_> = said.lines().filter(|line| !line.contains("UCX")).collect();
-                assert_eq!(ours, ["sum 3"], "{said}");
+                assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+                // Nor do libraries below complain of what nobody received.
+                assert_eq!(ended.out().lines().collect::<Vec<_>>(), ["sum 3"]);
                 assert!(
                     ended.err().contains("topas-mpi: error: no common profile"),
                     "{}",

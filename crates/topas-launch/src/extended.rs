@@ -86,6 +86,14 @@ impl<'a> Extended<'a> {
         rank.size == 1 || rank.size > 0 && count == Some(if nodes { 1 } else { rank.size })
     }
 
+    /// How many ranks of the launch are on this host; None if the launcher does not tell.
+    pub fn ranks_here(&self, rank: &Rank) -> Option<u32> {
+        match self.of(rank.family) {
+            (_, Some(nodes), true) => (nodes == 1).then_some(rank.size),
+            (_, count, _) => count,
+        }
+    }
+
     /// Whether this rank speaks for those of its host: the first of them, or of the launch where
     /// the launcher does not number them.
     pub fn speaks(&self, rank: &Rank) -> bool {
@@ -131,6 +139,11 @@ mod tests {
         let ompi = |size| rank(Family::OpenMpi, 1, size);
         assert!(of("OMPI_COMM_WORLD_LOCAL_SIZE=4").one_host(&ompi(4)));
         assert!(!of("OMPI_COMM_WORLD_LOCAL_SIZE=2").one_host(&ompi(4)));
+        assert_eq!(of("OMPI_COMM_WORLD_LOCAL_SIZE=2").ranks_here(&ompi(4)), Some(2));
+        assert_eq!(of("MPI_LOCALNRANKS=2").ranks_here(&ompi(4)), None);
+        let slurm = rank(Family::Slurm, 0, 6);
+        assert_eq!(of("SLURM_STEP_NUM_NODES=1").ranks_here(&slurm), Some(6));
+        assert_eq!(of("SLURM_STEP_NUM_NODES=2").ranks_here(&slurm), None);
         assert!(!of("").one_host(&ompi(4)));
         let srun = rank(Family::Slurm, 1, 4);
         assert!(of("SLURM_STEP_NUM_NODES=1").one_host(&srun));

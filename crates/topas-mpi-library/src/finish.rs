@@ -16,7 +16,7 @@ use crate::generated::number;
 use crate::ranks::{self, Ranks};
 use crate::report::{Gathered, Now, ProfileRecord, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
-use crate::{clock, flow, languages, life, paths, process, say, spool, trace};
+use crate::{absent, clock, flow, languages, life, paths, process, say, spool, trace};
 
 /// Tick at which `MPI_Finalize` was entered.
 static ENTERED: AtomicU64 = AtomicU64::new(0);
@@ -73,6 +73,10 @@ pub fn finalize() {
         spool::remove();
     } else {
         life::end(header);
+        // Nobody collects a rank without a file.
+        if spool::path().is_none() {
+            life::leave(header);
+        }
     }
     workspace::release();
 }
@@ -299,7 +303,7 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
     gathered.flush(&mut write);
     file.close();
     if expected && ranks::has_given_up() && header.rank == 0 {
-        say::not_together(text(path));
+        say::not_together(text(path), absent::was_found());
     }
     good
 }

@@ -4,6 +4,7 @@ use topas_format::env::is_off;
 use topas_format::field::Mode;
 use topas_format::out::Out;
 use topas_format::text::Cursor;
+use topas_launch::extended::Extended;
 use topas_launch::hash::{Fnv, spread};
 use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, find, job};
@@ -17,10 +18,22 @@ use crate::{switches, sys};
 
 /// Whether this process is the first rank of a launch, or of none: it speaks for the others.
 pub fn is_first() -> bool {
+    of_environment().is_none_or(|rank| rank.rank == 0)
+}
+
+/// What the launcher says of this rank; None of a process that runs alone.
+fn of_environment() -> Option<Rank> {
     let mut room = [0; COMMAND_LINE];
     let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
     let mut proof = KernelProof { room: &mut room, path: OnStack };
-    !find(&variables(), &mut proof, &mut rank) || rank.rank == 0
+    find(&variables(), &mut proof, &mut rank).then_some(rank)
+}
+
+/// How many ranks of this launch the launcher has started on this node; None if it does not tell.
+pub fn ranks_here() -> Option<u32> {
+    let mut extended = Extended::new();
+    sys::environment().for_each(|entry| extended.offer(entry));
+    extended.ranks_here(&of_environment()?)
 }
 
 /// What the environment says of now.

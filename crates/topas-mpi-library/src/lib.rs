@@ -23,12 +23,13 @@
 //! flow trace hooks descriptor generated::table  what calls move, and their event log
 //! installation site switches launch preload     whether this process is measured
 //! cost process                                  the beginning
-//! languages ranks report finish                 the end
+//! languages absent ranks report finish          the end
 //! special entry leave                           the way of a call
 //! ```
 #![cfg_attr(not(test), no_std)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod absent;
 mod arch;
 mod below;
 mod clock;

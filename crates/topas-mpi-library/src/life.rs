@@ -18,6 +18,9 @@ use crate::sys::{self, SemaphoreStep};
 /// leave room for others.
 const SHARE: u32 = 4;
 
+/// The part up to which a launch takes a set for all of its ranks.
+const SHARE_OF_SETS: u32 = 2;
+
 /// Has the kernel note the end of this process, if it can.
 pub fn begin(header: &mut Header) {
     let Some((used, most)) = sys::semaphores() else { return };
@@ -43,16 +46,40 @@ const ALL: u16 = 0x4000;
 const NOW: u16 = 0x800;
 const SEM_UNDO: u16 = 0x1000;
 
-/// Has the kernel note which ranks of this node end after this one, if it can. The launch is known.
+/// Has the kernel note which ranks of this node end after this one, if it can. The launch is known. The set is one for
+/// a launch, so ranks make it also where there is no room for one of each of them: the others count all that have a
+/// part in it.
 pub fn order(header: &mut Header) {
+    let has_room = header.life != 0
+        || sys::semaphores().is_some_and(|(used, most)| used < most / SHARE_OF_SETS);
+    join(header, has_room);
+}
+
+/// How many ranks of this launch on this node have the library, once `MPI_Init` has returned: each has a part in the
+/// set since its first call. A rank that got none then takes a part in the set of the others now. None if there is no
+/// set.
+pub fn ranks_at_init(header: &mut Header) -> Option<u32> {
+    if header.order == 0 {
+        join(header, false);
+    }
+    ranks(header)
+}
+
+/// How many ranks of this launch on this node have a part in the set; None if this one has not.
+pub fn ranks(header: &Header) -> Option<u32> {
+    sys::semaphore(header.order.checked_sub(1)?, header.ranks as usize)
+}
+
+/// Takes a part in the set of the launch, a new one where there is none and one may be made.
+fn join(header: &mut Header, make: bool) {
     // Worlds that hydra starts have one id.
     let is_spawned = sys::variable(c"PMI_SPAWNED").is_some();
-    if header.life == 0 || is_spawned || !(2..=MOST).contains(&header.ranks) {
+    if is_spawned || !(2..=MOST).contains(&header.ranks) {
         return;
     }
     // Behind them stands how many ranks have a part in the set.
     let all = header.ranks as usize + 1;
-    let Some(id) = sys::shared_semaphores(header.order_key(), all) else { return };
+    let Some(id) = sys::shared_semaphores(header.order_key(), all, make) else { return };
     let mut steps = [[0; 3]; 2 * AT_ONCE];
     let mut first = 0;
     while first < all {

@@ -1,9 +1,9 @@
 //! All ranks together at the end: a communicator of our own, and messages on it.
 //!
 //! Nobody may wait for a rank that is not profiled: whoever launches may have had the library
-//! loaded into some ranks only. So all wait first, for some time, until all are there; who has
-//! waited too long goes on alone, and the others with it. An end that is later than that for
-//! other reasons costs the record, not the run.
+//! loaded into some ranks only. Where that is known ([`absent`]), nobody begins. Otherwise all wait
+//! first, for some time, until all are there; who has waited too long goes on alone, and the others
+//! with it. An end that is later than that for other reasons costs the record, not the run.
 //!
 //! No call blocks. Where there are more ranks than processors, an MPI that waits in a loop of its
 //! own takes the time of the rank that it waits for; here the processor is given away.
@@ -17,7 +17,7 @@ use topas_node::sys as kernel;
 
 use crate::flow::library::{self, Library, call, library};
 use crate::generated::number;
-use crate::{below, spool, sys};
+use crate::{absent, below, spool, sys};
 
 /// Longest time that ranks wait for each other, in nanoseconds.
 const PATIENCE: u64 = 30_000_000_000;
@@ -84,7 +84,8 @@ impl Ranks {
         let told = told | if has_attributes() { bit::ATTRIBUTES } else { 0 };
         let told = told | if crate::flow::waits::is_on() { bit::WAITS } else { 0 };
         // Who has waited in vain once does not wait again.
-        let heard = if has_given_up() { None } else { all_come(library, told) };
+        let in_vain = has_given_up() || absent::is_known();
+        let heard = if in_vain { None } else { all_come(library, told) };
         let Some(told) = heard else {
             GIVEN_UP.store(true, Relaxed);
             return None;

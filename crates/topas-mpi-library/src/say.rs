@@ -54,16 +54,17 @@ pub fn not_written(name: &[u8], error: i32) {
     kernel::write(2, out.text());
 }
 
-/// Says that the ranks did not come together.
-pub fn not_together(name: &[u8]) {
+/// Says that the ranks did not come together: for want of the library, if that is known.
+pub fn not_together(name: &[u8], absent: bool) {
     let mut room = [0; 1024];
     let mut out = Out::new(&mut room);
     out.put(b"topas-mpi: error: no common profile of all ranks in ");
     shown(&mut out, name);
-    out.put(
-        b": some ranks are not profiled, or ended 30 s later\n\
-        topas-mpi: hint: run the command topas-mpi collect on each node\n",
-    );
+    out.put(b": some ranks are not profiled");
+    if !absent {
+        out.put(b", or ended 30 s later");
+    }
+    out.put(b"\ntopas-mpi: hint: run the command topas-mpi collect on each node\n");
     kernel::write(2, out.text());
 }
 

@@ -3,7 +3,7 @@
 use crate::frame::Frame;
 use crate::generated::number;
 use crate::thread::Thread;
-use crate::{clock, cost, finish, flow, process};
+use crate::{absent, clock, cost, finish, flow, process};
 
 /// Before a function of these.
 #[cold]
@@ -36,6 +36,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread) {
         header.initialized = clock::now();
         header.latest = header.initialized;
         flow::begin();
+        absent::initialized(header);
         cost::measure(thread, header);
         // Only now: what was sent to find out the cost has no number.
         flow::waits::begin(header);

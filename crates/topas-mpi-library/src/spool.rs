@@ -117,11 +117,11 @@ fn compose(path: &mut [u8], dir: &[u8]) -> bool {
 pub fn remove() {
     // SAFETY: written once, before the process began to measure.
     let path = unsafe { &*place_of_path() };
+    if let Some(header) = header() {
+        life::end(header);
+        life::leave(header);
+    }
     if path[0] != 0 {
-        if let Some(header) = header() {
-            life::end(header);
-            life::leave(header);
-        }
         sys::remove(path);
     }
 }

@@ -198,11 +198,12 @@ pub fn new_semaphore() -> Option<u32> {
 /// `struct sembuf`: which one, by how much, how.
 pub type SemaphoreStep = [u16; 3];
 
-/// The set of so many semaphores that has a key, a new one if there is none.
-pub fn shared_semaphores(key: u32, count: usize) -> Option<u32> {
+/// The set of so many semaphores that has a key, if there is none a new one, where one may be made.
+pub fn shared_semaphores(key: u32, count: usize, make: bool) -> Option<u32> {
     const CREATE: usize = 0o1000;
+    let how = 0o600 | if make { CREATE } else { 0 };
     // SAFETY: makes an object of the kernel's, or finds one of this user.
-    let id = unsafe { raw_syscall(number::SEMGET, [key as usize, count, CREATE | 0o600, 0, 0, 0]) };
+    let id = unsafe { raw_syscall(number::SEMGET, [key as usize, count, how, 0, 0, 0]) };
     u32::try_from(id).ok()
 }
 

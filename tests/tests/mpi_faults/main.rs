@@ -1,6 +1,7 @@
 //! What other profilers of MPI get wrong, and programs that do what is allowed and seldom done:
 //! each runs with the library as it does without, and is counted exactly.
 
+mod absent;
 mod languages;
 mod mpip;
 mod odd;
