@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
     OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
-    delay_origin, leading, outside_of_rank, own_waits,
+    delay_origin, is_longer, leading, outside_of_rank, own_waits,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -102,6 +102,22 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     messages(profile, routines.filter(is_message).map(in_messages).sum(), wall, facts);
     classes(profile, waits.map_or_else(Vec::new, |(_, routines)| routines), wall, facts);
     balance(profile, facts);
+    without_waiting_processors(profile, facts);
+}
+
+/// A rank that keeps its processor while it waits in MPI has the most CPU time for that, and no more work than others: its
+/// PE is none with too much of it if the rank does not compute longer.
+fn without_waiting_processors(profile: &MpiProfile, facts: &mut FactValues) {
+    if facts.get_text("imbalance_of") != Some("CPU time") {
+        return;
+    }
+    let who = facts.get_text("imbalance_who").and_then(|who| who.split(' ').nth(1)?.parse().ok());
+    if let Some((own, mean)) = who.and_then(|rank| computing(profile, rank))
+        && !is_longer(own, mean)
+    {
+        facts.number("imbalance_share", 0.0);
+        facts.number("imbalance_cost", 0.0);
+    }
 }
 
 /// Whether functions of a class synchronise windows.

@@ -279,6 +279,35 @@ fn a_rank_that_ends_its_launch_is_told_first() {
     assert!(!text.contains("launchers end"), "{text}");
 }
 
+/// Who keeps the processor while it waits has the most CPU time, and not the most work.
+#[test]
+fn cpu_time_of_waiting_is_no_load() {
+    let imbalance = |computes: [f64; 2]| {
+        let ranks: [MadeRank; 2] = [(computes[0], &[(1, 0.9)]), (computes[1], &[])];
+        let dir = directory(topas_testkit::with_lengths(&profile(&ranks, "Recv", "")));
+        let pes: String = [9.0, 2.0]
+            .iter()
+            .enumerate()
+            .map(|(pe, cpu)| {
+                format!(
+                    "2026/11/24 10:50:41 #0 made {pe} 2 t450 I c mpi {cpu} 0.0 10.000 f=- - 9eb2e2e308beb768 v=1 \
+                     t=1795517441 uid=0 end=exit:0 why=f:pmu,m:pmu host=n1 via=run\n"
+                )
+            })
+            .collect();
+        std::fs::write(dir.path().join("pes.out"), topas_testkit::with_lengths(&pes)).unwrap();
+        let files = ["topas.out", "pes.out"].map(|name| dir.path().join(name));
+        let mut view = command(dir.path(), &["--why"]);
+        let output = view.args(&files).env("COLUMNS", "80").output().unwrap();
+        words(&String::from_utf8(output.stdout).unwrap())
+    };
+    let text = imbalance([9.0, 2.0]);
+    assert!(text.contains("PE 0 has the most CPU time"), "{text}");
+    let text = imbalance([2.0, 9.0]);
+    assert!(!text.contains("PE 0"), "{text}");
+    assert!(text.contains("Ruled out: load imbalance"), "{text}");
+}
+
 /// What nobody knows of is neither ruled out nor passed over.
 #[test]
 fn what_is_not_known_is_not_ruled_out() {
