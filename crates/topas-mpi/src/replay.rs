@@ -267,6 +267,9 @@ fn text(shows: &Shows) -> String {
     out.push('\n');
     match shows.perfect.factors() {
         Some(factors) => {
+            if model.missing > 0 {
+                out += "Efficiencies of the part of the run that the log still has:\n\n";
+            }
             let rows: Vec<Vec<String>> = tree(&factors)
                 .iter()
                 .map(|(_, name, value, about)| {

@@ -121,12 +121,13 @@ impl Verdict {
         let measured = profile_of(0)
             .filter(|_| timeline.worlds.len() <= 1)
             .filter(|_| timeline.missing_ranks == 0 || is_damaged)
-            .and_then(|(of, paths)| Some((of, paths, measured(of)?)))
-            .filter(|(_, _, (time, _))| is_damaged || (told as f64) < MUCH * *time as f64);
-        if let Some((of, paths, (time, rank))) = measured {
-            let is_late = |row: &TimelineRow| {
-                timeline.processes.get(row.process).map(|(_, process)| process.rank) == rank
-            };
+            .and_then(|(of, paths)| Some((of, paths, measured(of)?)));
+        let row_of = |rank: Option<u32>| {
+            let rank_of = |row: &TimelineRow| Some(timeline.processes.get(row.process)?.1.rank);
+            rank.and_then(|rank| timeline.rows.iter().position(|row| rank_of(row) == Some(rank)))
+        };
+        let lacks = |time: u128| is_damaged || (told as f64) < MUCH * time as f64;
+        if let Some((of, paths, (time, rank))) = measured.filter(|(_, _, (time, _))| lacks(*time)) {
             let words = format!(
                 "The log tells {} s of waiting for others, of {} s that the profile beside the log has measured. By the \
                  profile: {}",
@@ -134,12 +135,21 @@ impl Verdict {
                 seconds(timeline, u64::try_from(time).unwrap_or(u64::MAX)),
                 sentence(of, paths).unwrap_or_default()
             );
-            return Verdict { late: timeline.rows.iter().position(is_late), words: Some(words) };
+            return Verdict { late: row_of(rank), words: Some(words) };
         }
         if is_damaged {
             return Verdict { late: None, words: Some(damage::unknown_waits(timeline)) };
         }
         let late = late(timeline);
+        // Delays that are handed on from rank to rank are followed in the profile alone.
+        if late.is_none()
+            && let Some((of, paths, (_, rank @ Some(_)))) = measured
+            && let Some(waiting) = waiting(timeline)
+        {
+            let words =
+                format!("{waiting}. By the profile: {}", sentence(of, paths).unwrap_or_default());
+            return Verdict { late: row_of(rank), words: Some(words) };
+        }
         let place = late.and_then(|row| {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
@@ -150,20 +160,25 @@ impl Verdict {
     }
 }
 
+/// How long the ranks waited for each other, without a full stop; None if they did not.
+fn waiting(timeline: &Timeline<'_>) -> Option<String> {
+    let all = sum(timeline.rows.iter().flat_map(|row| row.times));
+    let waits = sum(timeline.rows.iter().map(waited));
+    let told = if timeline.untold > 0 { "As far as the log tells, the" } else { "The" };
+    (waits > 0).then(|| {
+        format!(
+            "{told} ranks waited for each other for {} s, {} % of the time of all ranks",
+            seconds(timeline, waits),
+            percent(waits, all)
+        )
+    })
+}
+
 /// For whom the ranks waited, in some sentences. `place` is the one that says where in the source, if that is
 /// known.
 fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) -> Option<String> {
-    let all = sum(timeline.rows.iter().flat_map(|row| row.times));
+    let waiting = waiting(timeline)?;
     let waits = sum(timeline.rows.iter().map(waited));
-    if waits == 0 {
-        return None;
-    }
-    let share = percent(waits, all);
-    let told = if timeline.untold > 0 { "As far as the log tells, the" } else { "The" };
-    let waiting = format!(
-        "{told} ranks waited for each other for {} s, {share} % of the time of all ranks",
-        seconds(timeline, waits)
-    );
     let Some(row) = late.and_then(|place| timeline.rows.get(place)) else {
         let mut order: Vec<&TimelineRow> = timeline.rows.iter().collect();
         order.sort_by_key(|row| std::cmp::Reverse(row.delayed));
@@ -327,8 +342,16 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
         .into_iter()
         .filter(|class| timeline.rows.iter().any(|row| row.times[*class as usize] > 0))
         .collect();
-    let cell =
-        |time: u64| format!("{} ({} %)", seconds(timeline, time), percent(time, timeline.ended));
+    let is_unknown =
+        |class: TimeClass, time: u64| time == 0 && damage::is_damaged(timeline) && class.is_wait();
+    let cell = |class: TimeClass, row: &TimelineRow| match row.times[class as usize] {
+        time if is_unknown(class, time) => "not known".to_owned(),
+        time => format!("{} ({} %)", seconds(timeline, time), percent(time, timeline.ended)),
+    };
+    let mut rows: Vec<&TimelineRow> = timeline.rows.iter().collect();
+    if rows.len() > MOST_ROWS {
+        rows.sort_by_key(|row| std::cmp::Reverse(row.delayed));
+    }
     html! {
         (wide("Time of each rank by class", &html! {
             table {
@@ -342,15 +365,19 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                     }
                 }
                 tbody {
-                    @for row in timeline.rows.iter().take(MOST_ROWS) {
+                    @for row in rows.iter().copied().take(MOST_ROWS) {
                         tr {
                             th scope="row" { (name(timeline, row)) (damage::mark(timeline, row)) }
                             td.l { (host(timeline, row)) }
                             @if row.calls == 0 && !damage::mark(timeline, row).is_empty() {
                                 td.l colspan=(used.len() + 1) { "not known" }
                             } @else {
-                                @for class in &used { td { (cell(row.times[*class as usize])) } }
-                                td { (seconds(timeline, row.delayed)) }
+                                @for class in &used { td { (cell(*class, row)) } }
+                                @if row.delayed == 0 && damage::is_damaged(timeline) {
+                                    td { "not known" }
+                                } @else {
+                                    td { (seconds(timeline, row.delayed)) }
+                                }
                             }
                             td { (row.calls) }
                         }
@@ -359,7 +386,9 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
             }
         }))
         @if timeline.rows.len() > MOST_ROWS {
-            p.note { "The table has the first " (MOST_ROWS) " of " (timeline.rows.len()) " rows." }
+            p.note {
+                "The table has the " (MOST_ROWS) " of " (timeline.rows.len()) " rows for which others waited longest."
+            }
         }
     }
 }
