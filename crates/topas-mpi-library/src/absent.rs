@@ -1,16 +1,16 @@
 //! Ranks without the library, known without a word to them.
 //!
 //! Each rank with the library takes a part in the launch's set of semaphores on its node ([`life`]) at its first call,
-//! before `MPI_Init` begins below. `MPI_Init` of all MPIs returns only when all ranks have come to it. So if fewer ranks
-//! have a part then than the launcher has started on this node, the others have no library and never come to the end of
-//! the profile, and nobody has to wait for them. All ranks of the node count the same.
+//! before `MPI_Init` begins below. `MPI_Init` of Open MPI and MPICH returns only when all ranks have come to it. So if
+//! fewer ranks have a part then than the launcher has started on this node, the others have no library and never come to
+//! the end of the profile, and nobody has to wait for them. All ranks of the node count the same.
 //!
 //! What makes this unsure leaves the old way, which is to wait for some time: an MPI that has not been tried, or one
 //! whose `MPI_Init` was told to wait for nobody, ranks in containers, in which the kernel has other semaphores, and a
 //! launcher that does not tell its ranks how many they are. Ranks of other nodes do not hear of it, and wait.
 //!
-//! Ranks that should ever decide otherwise lose the common record, nothing else: who goes on alone has begun nothing
-//! with the others, and who waits does so for a limited time.
+//! Who goes on alone has begun nothing with the others, and who waits does so for a limited time. So ranks that should
+//! ever decide differently lose the common record, and end as beside ranks without the library.
 
 use core::sync::atomic::{
     AtomicBool, AtomicU32, AtomicUsize,

@@ -77,8 +77,8 @@ pub fn instructions(bench: &Bench) -> Result<String> {
          Messages are of one double. \"waits\" is with bytes, without peers, and no call is taken for a long \
          one. Under callgrind some are: these look at the stamp of the other side, and no message has one, \
          so they also look again for those that were missing (\"some long\"). How many do so depends on the \
-         time, so that figures of this column vary. \"log\" is with bytes, without peers. \"paused\" is after \
-         `MPI_Pcontrol(0)`, with peers. All other figures have no noise.\n",
+         time, so that figures of this column vary. \"paths\" and \"log\" are with bytes, without peers; the program \
+         calls from `main`. \"paused\" is after `MPI_Pcontrol(0)`, with peers. All other figures have no noise.\n",
     );
     for mpi in MPIS {
         let dir = bench.sub(&format!("{}-instructions", mpi.name))?;
