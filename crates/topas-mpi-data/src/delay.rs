@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Blame, MpiProfile, outside_of_rank};
+use crate::{Blame, MpiProfile, MpiRank, outside_of_rank};
 
 /// Delays that are less than this part of all are not followed further: a thousandth.
 const NEGLIGIBLE: f64 = 1000.0;
@@ -212,8 +212,12 @@ pub fn leading<R>(
 
 /// How long a rank waited for others, in s.
 pub fn own_waits(profile: &MpiProfile, rank: u32) -> f64 {
-    let own = profile.ranks.iter().filter(|known| known.rank == rank);
-    let blamed = own.flat_map(|known| &known.sums.waits.blamed).filter(|(peer, _)| *peer != rank);
+    profile.ranks.iter().filter(|known| known.rank == rank).map(waits_of).sum()
+}
+
+/// The same of a rank that is at hand.
+fn waits_of(rank: &MpiRank) -> f64 {
+    let blamed = rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank);
     blamed.map(|(_, blame)| blame.time() as f64 / 1e9).sum()
 }
 
@@ -221,8 +225,8 @@ pub fn own_waits(profile: &MpiProfile, rank: u32) -> f64 {
 /// for others, and w what this rank waits. Negative if it waits longer. Whom a delay of a rank reaches, waits for it
 /// while the rank does not, so if all delays begin in it this is W; if the ranks take turns it is about 0.
 pub fn others_wait_longer(profile: &MpiProfile, rank: u32) -> f64 {
-    let waits = profile.ranks.iter().map(|known| own_waits(profile, known.rank));
-    waits.sum::<f64>() - profile.ranks.len() as f64 * own_waits(profile, rank)
+    let all: f64 = profile.ranks.iter().map(waits_of).sum();
+    all - profile.ranks.len() as f64 * own_waits(profile, rank)
 }
 
 /// The rank in which most of the waits of a kind begin, and how long these are in s, if there is one and it computes
