@@ -240,7 +240,7 @@ impl TwinPair {
 }
 
 /// A file of `programs/endings`.
-fn ending(name: &str) -> PathBuf {
+pub fn ending(name: &str) -> PathBuf {
     source(&format!("endings/{name}"))
 }
 

@@ -3,8 +3,8 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use topas_tests::ending::{Language, Twins, core_dump, is_caught, status};
-use topas_tests::running::have;
+use topas_tests::ending::{Language, Twins, core_dump, ending, is_caught, status};
+use topas_tests::running::{command, have, run};
 use topas_tests::skip::skip;
 use topas_tests::ways::{CASES, Case};
 
@@ -145,4 +145,23 @@ fn a_signal_near_the_end() {
         }
     }
     assert!(exits > 0 && signals > 0, "exit:0 {exits}, sig:14 {signals}");
+}
+
+/// The same, exactly: a signal after each instruction by which the process comes to hold
+/// signals back, and its line is written in any case.
+#[test]
+fn a_signal_at_each_instruction_before_signals_are_held() {
+    let twins = Twins::plain(Language::C);
+    let stepped = twins.scratch.path().join("stepped");
+    let mut build = command("gcc");
+    build.args(["-Wall", "-Wextra", "-Werror", "-O1"]).arg(ending("stepped.c"));
+    run(build.arg("-o").arg(&stepped)).good();
+    let pair = twins.alone_by(&stepped.display().to_string(), "", &["marked_exit", "0"]);
+    assert_eq!(pair.linked.err(), "");
+    let runs: usize = pair.linked.out().trim().parse().expect("number of runs");
+    let ends = pair.ends_of(1);
+    let count = |end: &str| ends.iter().filter(|other| **other == end).count();
+    let [exits, signals] = [count("exit:0"), count("sig:14")];
+    assert!(exits > 0 && signals > 10, "exit:0 {exits}, sig:14 {signals}");
+    assert_eq!(exits + signals, runs, "{ends:?}");
 }

@@ -48,22 +48,22 @@ pub fn end(end: End) -> bool {
         return false;
     }
     let pid = sys::pid();
-    if !STATE.take(pid) {
-        STATE.wait_for_writer(pid);
-        return false;
-    }
+    // Before the turn is taken: a signal between the two would end the process without a line.
     let held = sys::hold(sys::SIG_SETMASK, u64::MAX);
-    // The log may need the place, where descriptors are few.
-    sys::close(file);
-    write_line(end);
-    STATE.written();
+    let first = STATE.first(pid, || {
+        // The log may need the place, where descriptors are few.
+        sys::close(file);
+        write_line(end);
+    });
     sys::hold(sys::SIG_SETMASK, held);
-    true
+    first
 }
 
-/// Reads everything again, writes the line, prints it if asked.
+/// Reads everything again, writes the line, prints it if asked. Apart from its caller, whose
+/// variables would take registers from it.
+#[inline(never)]
 fn write_line(end: End) {
-    // SAFETY: `take` lets one pass.
+    // SAFETY: `first` lets one pass.
     let state: &'static mut ModuleState = unsafe { STATE.get() };
     let values = &mut state.record.values;
     let mut ended = [0; 3];
@@ -158,10 +158,10 @@ fn span(values: &mut Values<'_>, begun: &[u64; 3], ended: &[u64; 3]) {
         if let (Some(from), Some(to), Some(seconds)) =
             (begun.get(clock), ended.get(clock), values.numbers.get_mut(number::SECONDS + clock))
         {
-            let millis = (to.saturating_sub(*from) + 500) / 1000;
-            *seconds = millis / 1000;
+            let micros = to.saturating_sub(*from) + 500;
+            *seconds = micros / 1_000_000;
             if let Some(to) = values.numbers.get_mut(number::MILLIS + clock) {
-                *to = millis % 1000;
+                *to = micros % 1_000_000 / 1000;
             }
         }
     }

@@ -117,7 +117,7 @@ struct Scratch {
 }
 
 // SAFETY: used before `main` by the thread that runs constructors, and at the end by the
-// one thread that `take` lets pass.
+// one thread that `first` lets pass.
 unsafe impl Sync for Shared {}
 
 /// The one state of this copy of the module. All zero, so that it takes no room in files.
@@ -162,7 +162,7 @@ impl Shared {
     /// The state.
     ///
     /// # Safety
-    /// Only from a constructor, or by the one that [`Shared::take`] let pass.
+    /// Only from a constructor, or by the one that [`Shared::first`] let pass.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn get(&self) -> &mut ModuleState {
         // SAFETY: the caller's promise.
@@ -180,26 +180,22 @@ impl Shared {
         &self.here().alone
     }
 
-    /// Whether `pid` measures; only the first to ask is told so, whichever thread or handler
-    /// it is.
-    pub fn take(&self, pid: u32) -> bool {
-        self.pid().compare_exchange(pid, !pid, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    }
-
-    /// The line of the process is written.
-    pub fn written(&self) {
-        self.pid().store(0, Ordering::Relaxed);
-    }
-
-    /// Waits until another thread of process `pid` has written the line, if one is at it; a
-    /// second at most.
-    pub fn wait_for_writer(&self, pid: u32) {
+    /// Has the line of process `pid` written, if that measures and nobody did so before, thread
+    /// or handler; whether it was so. Waits until another thread that is at it is done; a second
+    /// at most.
+    pub fn first(&self, pid: u32, write: impl FnOnce()) -> bool {
         let writer = self.pid();
+        if writer.compare_exchange(pid, !pid, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            write();
+            writer.store(0, Ordering::Relaxed);
+            return true;
+        }
         let mut patience = 1000;
         while writer.load(Ordering::Relaxed) == !pid && patience > 0 {
             sys::sleep_a_millisecond();
             patience -= 1;
         }
+        false
     }
 }
 
