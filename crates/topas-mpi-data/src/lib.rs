@@ -83,7 +83,7 @@ pub use sums::{
 };
 pub use timeline::{
     CallPlace, HostClocks, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum,
-    TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
+    LongestDelay, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
     TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld, object_of_routine,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;

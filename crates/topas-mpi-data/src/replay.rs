@@ -3,7 +3,8 @@
 //!
 //! The clock of a rank goes on by the time that the rank computed. A message is there when it was
 //! sent, in the model, plus what the network takes; who receives it goes on at that moment, or at its
-//! own if that is later. From a collective ranks go on when those have come for whom they wait. On the
+//! own if that is later. Messages of a thread to the same rank follow each other on the network: the bytes of
+//! the next one go out when those of the one before are through. From a collective ranks go on when those have come for whom they wait. On the
 //! perfect network messages take no time; what is left of the time in MPI is waiting for others.
 //!
 //! With C the time of a rank outside MPI, P the time of the run on the perfect network and T that in
@@ -25,6 +26,7 @@ mod engine;
 mod gatherings;
 mod kind;
 mod lane;
+mod links;
 mod messages;
 mod network;
 #[cfg(test)]
@@ -44,6 +46,9 @@ pub use kind::AsMeasured;
 use kind::CallKind;
 use lane::{Lane, RoutineTime};
 pub use network::Network;
+
+/// Share of the time of a run by which pauses of ranks may differ.
+const UNEVEN: f64 = 0.01;
 
 /// Communicators with numbers of their own begin behind these.
 const NAMED: u64 = 3;
@@ -75,6 +80,8 @@ pub struct ReplayedRank {
     pub threads: u32,
     /// Events of all threads
     pub events: u64,
+    /// How long measuring was paused, in ns: that is no part of the other times
+    pub paused: f64,
     /// As it was
     pub measured: ReplayTimes,
     /// As it would be
@@ -170,10 +177,19 @@ impl Replay {
         ]
     }
 
+    /// Whether some ranks paused measuring for longer than others, by more than a little of the run: then the time that is
+    /// left is not the same part of the run for all ranks.
+    pub fn is_paused_unevenly(&self) -> bool {
+        let all = self.ranks.iter().map(|rank| rank.paused);
+        let least = all.clone().fold(f64::INFINITY, f64::min);
+        let [real, _] = self.elapsed();
+        all.fold(0.0, f64::max) - least > UNEVEN * real
+    }
+
     /// The efficiencies of the run, if this is the replay on the perfect network. They need all ranks: the mean
     /// and the largest of some of them may be any.
     pub fn factors(&self) -> Option<PopFactors> {
-        if !self.is_whole() {
+        if !self.is_whole() || self.is_paused_unevenly() {
             return None;
         }
         let [real, ideal] = self.elapsed();
@@ -364,6 +380,7 @@ fn sums(engine: &Engine<'_, '_>, processes: &[(&TraceLog, &TraceProcess)], told:
             host: process.facts.value("host").to_owned(),
             threads: lanes.clone().count() as u32,
             events: lanes.map(|lane| lane.events).sum(),
+            paused: lane.paused,
             measured: ReplayTimes { elapsed: elapsed(lane), computing: lane.computed },
             modelled: ReplayTimes { elapsed: lane.model, computing: lane.computed_in_model },
         });

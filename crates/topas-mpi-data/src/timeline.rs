@@ -12,6 +12,7 @@ mod delays;
 mod epochs;
 mod exchanges;
 mod late_receivers;
+mod longest_delay;
 mod message_ends;
 mod message_numbers;
 mod messages;
@@ -45,6 +46,7 @@ use started::StartedCollectives;
 use states::{Meaning, RequestRole};
 
 pub use clock::HostClocks;
+pub use longest_delay::LongestDelay;
 pub use message_numbers::{MessageNumber, MessageNumbers};
 pub use named_states::{NamedState, StateSum};
 pub use notes::{NoteKind, TimelineNote};
@@ -419,6 +421,9 @@ impl<'l> TimelineReader<'l, '_> {
             {
                 self.states.add(place.row, &state, began, ended);
             }
+            if role.names_states && event.arguments.pauses() {
+                self.rows[row].pause();
+            }
             if role.object != ObjectCall::Nothing {
                 // Logs of earlier versions have the name in the arguments alone.
                 let named = process.communicator_name(event);
@@ -429,6 +434,9 @@ impl<'l> TimelineReader<'l, '_> {
                 let routine = || process.routine(event.routine);
                 let objects = &mut self.objects;
                 told.into_iter().for_each(|told| objects::add(objects, role.object, told, routine));
+            }
+            if role.meaning == Meaning::Finalize {
+                self.rows[row].has_finalized = true;
             }
             let call = TimedCall { place, began, ended };
             let who = (process_place, process.rank as i32);

@@ -3,7 +3,7 @@
 use crate::frame::Frame;
 use crate::generated::number;
 use crate::thread::Thread;
-use crate::{absent, clock, cost, finish, flow, process};
+use crate::{absent, clock, cost, finish, flow, process, trace};
 
 /// Before a function of these.
 #[cold]
@@ -11,7 +11,10 @@ use crate::{absent, clock, cost, finish, flow, process};
 pub fn before(frame: &mut Frame) {
     match frame.function() {
         number::PCONTROL => match frame.args[0] as i32 {
-            0 => process::pause(true),
+            0 => {
+                trace::pauses();
+                process::pause(true);
+            }
             1 => process::pause(false),
             2 => finish::subtotal(false),
             3 => finish::subtotal(true),

@@ -337,6 +337,24 @@ fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64, moved: [u64; 2]
     log.put(&CallEvent { routine, began: frame.began, ended: now, arguments });
 }
 
+/// Measuring will pause: the last that the log of this thread tells until it goes on. The call of `MPI_Pcontrol` that was
+/// entered stands in the log up to this moment, because its end is part of the pause.
+#[cold]
+#[inline(never)]
+pub fn pauses() {
+    // SAFETY: the variables of this thread.
+    let thread = unsafe { &mut *crate::arch::thread() };
+    // SAFETY: null, or the thread's own.
+    let Some(log) = (unsafe { thread.log.as_mut() }) else { return };
+    if paused() {
+        return;
+    }
+    let now = crate::clock::ticks();
+    let arguments =
+        CallArguments { path: paths::number_of(thread).into(), ..CallArguments::PAUSING };
+    log.put(&CallEvent { routine: number::PCONTROL as u16, began: now, ended: now, arguments });
+}
+
 /// `MPI_Finalize` writes the log before it has come to its end: when it was entered, and when all
 /// ranks were there. It is the last event.
 pub fn finalizing(entered: u64, ended: u64) {

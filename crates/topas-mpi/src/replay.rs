@@ -281,6 +281,9 @@ fn text(shows: &Shows) -> String {
         None if !shows.perfect.is_whole() => {
             out += "No efficiencies: they need all ranks of the run, each with all of its log.\n";
         }
+        None if shows.perfect.is_paused_unevenly() => {
+            out += "No efficiencies: some ranks paused measuring for longer than others.\n";
+        }
         None => out += "No efficiencies: no rank computed anything between its calls of MPI.\n",
     }
     out.push('\n');
@@ -388,6 +391,14 @@ fn notes(shows: &Shows) -> String {
             model.missing
         ));
     }
+    let paused = model.ranks.iter().map(|rank| rank.paused).fold(0.0, f64::max);
+    if paused > 0.0 {
+        notes.push(format!(
+            "Measuring was paused by MPI_Pcontrol for up to {} s of a rank. What was done then is not in the log, and \
+             this time is in none of the figures above.",
+            seconds(paused)
+        ));
+    }
     if model.doubled > 0 {
         notes.push(format!(
             "{} processes with the rank of another were left out: spawned worlds are not replayed.",
@@ -411,7 +422,7 @@ fn notes(shows: &Shows) -> String {
         ));
     }
     notes.push(
-        "Not modelled: messages that wait for their receiver because they are large, other traffic \
+        "Not modelled: messages that wait for their receiver because they are large, traffic of other pairs \
          on the network, and progress of messages while ranks compute. Which requests a call \
          completes is told by their bytes."
             .to_owned(),
@@ -535,6 +546,7 @@ fn object(shows: &Shows) -> Value {
         "messages": { "sent": model.sent, "received": model.received, "left": model.left },
         "events": model.events,
         "overwritten": model.missing,
+        "paused_seconds": model.ranks.iter().map(|rank| rank.paused).sum::<f64>() / NS,
         "polls": model.polls,
         "replay_seconds": shows.took,
     })

@@ -197,6 +197,10 @@ fn events(
                     process.rank, a.path
                 );
             }
+            if process.pauses(event) {
+                let (rank, path) = (process.rank, a.path);
+                return writeln!(out, "{rank},{thread},pause,{began},{length},,,,0,0,0,0,{path},,,");
+            }
             writeln!(
                 out,
                 "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{},{},{},{}",

@@ -210,7 +210,9 @@ impl Prv {
         let text = fs::read_to_string(path).unwrap();
         let mut lines = text.lines();
         let header = lines.next().unwrap();
-        let rest = header.strip_prefix("#Paraver (01/01/70 at 00:00):").expect(header);
+        let (date, rest) = header.split_once("):").expect(header);
+        let digits: String = date.chars().filter(|c| !c.is_ascii_digit()).collect();
+        assert_eq!((digits.as_str(), date.len()), ("#Paraver (// at :", 27), "{header}");
         let parts: Vec<&str> = rest.splitn(5, ':').collect();
         let mut prv = Prv {
             length: parts[0].strip_suffix("_ns").unwrap().parse().unwrap(),

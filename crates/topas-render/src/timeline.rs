@@ -115,6 +115,9 @@ impl TimelinePage<'_> {
                     header {
                         h1 { (title) }
                         p.soft { (about(timeline, &fact("mpi"), &fact("id"))) }
+                        @for words in words::lost(self.worlds) {
+                            p.finding { (words) }
+                        }
                         @if let Some(words) = &verdict.words {
                             p.finding { (words) }
                         }
@@ -176,8 +179,11 @@ impl TimelinePage<'_> {
 
     /// The picture and what is around it.
     fn lines(&self, verdict: &Verdict) -> Markup {
-        let used =
-            |class: &TimeClass| self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0);
+        let used = |class: &TimeClass| {
+            self.timeline.rows.iter().any(|row| {
+                row.times[*class as usize] > 0 || self.timeline.class_inside(row) == Some(*class)
+            })
+        };
         html! {
             noscript { p { "The picture needs a browser with scripts. The table below has the numbers." } }
             @if self.blocks.is_none() {

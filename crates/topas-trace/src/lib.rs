@@ -16,6 +16,7 @@ extern crate std;
 mod block;
 mod event;
 mod name;
+mod pause;
 mod reader;
 mod ring;
 mod state;

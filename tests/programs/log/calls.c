@@ -61,6 +61,7 @@ int main(int argc, char **argv)
         note("MPI_Bcast", i % ranks, -1, -1, rank == i % ranks ? 16 : 0, rank == i % ranks ? 0 : 16);
         if (i == rounds / 2) {
             MPI_Pcontrol(0);
+            note("pause", -1, -1, -1, 0, 0);
             MPI_Barrier(MPI_COMM_WORLD);
             MPI_Pcontrol(1);
             note("MPI_Pcontrol", -1, -1, -1, 0, 0);

@@ -243,7 +243,7 @@ impl<'l, 'n> Engine<'l, 'n> {
     fn attempt(&mut self, lane: usize, call: &mut Call, patience: Patience) -> Option<f64> {
         let a = call.arguments;
         match call.kind {
-            CallKind::Begins | CallKind::Free => Some(call.at),
+            CallKind::Begins | CallKind::Free | CallKind::Controls => Some(call.at),
             CallKind::Polls => {
                 self.counts.polls += 1;
                 Some(call.at)
@@ -337,10 +337,11 @@ impl<'l, 'n> Engine<'l, 'n> {
         self.counts.sent += 1;
         let source = self.lanes[lane].rank;
         // Who has no log receives nothing.
-        let Some(to) = self.place_of(to) else { return };
-        let to = &mut self.ranks[to];
+        let Some(place) = self.place_of(to) else { return };
+        let to = &mut self.ranks[place];
         let key = MessageKey { communicator: a.communicator, source, tag: a.tag };
-        let message = Message { at: call.at, real: call.began, bytes: a.sent };
+        let there = self.lanes[lane].links.carry(self.network, place, call.at, a.sent);
+        let message = Message { there, real: call.began, bytes: a.sent };
         to.mailbox.post(key, message);
         for other in to.lanes.iter().copied() {
             if self.lanes[other].state == LaneState::Blocked {
@@ -429,7 +430,7 @@ impl<'l, 'n> Engine<'l, 'n> {
                         self.mailbox(lane).take(&key, number);
                         self.counts.received += 1;
                     }
-                    return Some(call.at.max(message.at + self.network.message(message.bytes)));
+                    return Some(call.at.max(message.there));
                 }
                 Found::Never => return Some(self.as_measured(call, AsMeasured::Unmatched)),
                 Found::NotYet => {}
@@ -448,7 +449,7 @@ impl<'l, 'n> Engine<'l, 'n> {
                     self.mailbox(lane).take(&key, 0);
                     self.counts.received += 1;
                 }
-                return Some(call.at.max(message.at + self.network.message(message.bytes)));
+                return Some(call.at.max(message.there));
             }
             let over = match source {
                 Some(source) => self.is_past(source, limit),

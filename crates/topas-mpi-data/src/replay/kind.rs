@@ -24,7 +24,9 @@ pub(super) enum CallKind {
     Ends,
     /// Takes no time on an ideal machine
     Free,
-    /// The same, and is repeated until there is something
+    /// The same, and may tell that measuring pauses
+    Controls,
+    /// Takes no time, and is repeated until there is something
     Polls,
     /// Sends
     Send,
@@ -126,6 +128,7 @@ impl CallKind {
                 "MPI_Finalize" => CallKind::Ends,
                 _ => CallKind::Free,
             },
+            _ if function.name == "MPI_Pcontrol" => CallKind::Controls,
             FunctionClass::Probe(Nonblocking) => CallKind::Polls,
             _ if matched => CallKind::AsMeasured(AsMeasured::MatchedProbe),
             FunctionClass::Send(Blocking) => CallKind::Send,
@@ -196,6 +199,7 @@ mod tests {
             ("MPI_File_write_all", CallKind::AsMeasured(AsMeasured::Files)),
             ("MPI_Startall", CallKind::AsMeasured(AsMeasured::Persistent)),
             ("MPI_Comm_rank", CallKind::Free),
+            ("MPI_Pcontrol", CallKind::Controls),
             ("MPI_Finalize", CallKind::Ends),
         ] {
             assert_eq!(of(name), kind, "{name}");

@@ -8,6 +8,7 @@ use topas_trace::{CallArguments, ROUTINES};
 
 use super::gatherings::Arrival;
 use super::kind::CallKind;
+use super::links::Links;
 use super::messages::MessageKey;
 use crate::trace::{EventStream, ProcessClock};
 
@@ -136,9 +137,14 @@ pub(super) struct Lane<'l> {
     pub events: u64,
     pub open: Vec<OpenRequest>,
     pub sends: VecDeque<u64>,
+    pub links: Links,
     sequence: u64,
     pub routines: Vec<RoutineTime>,
     polled: bool,
+    /// Whether measuring paused with the event before
+    pauses: bool,
+    /// In ns: how long measuring was paused
+    pub paused: f64,
 }
 
 impl<'l> Lane<'l> {
@@ -169,9 +175,12 @@ impl<'l> Lane<'l> {
             events: 0,
             open: Vec::new(),
             sends: VecDeque::new(),
+            links: Links::default(),
             sequence: 0,
             routines: vec![RoutineTime::default(); ROUTINES],
             polled: false,
+            pauses: false,
+            paused: 0.0,
         }
     }
 
@@ -202,17 +211,19 @@ impl<'l> Lane<'l> {
             // Time does not go back, also where processors of a host count ticks that differ a little.
             let gap = (began - self.last.unwrap_or(self.begin)).max(0.0);
             let polls = matches!(kind, CallKind::Polls | CallKind::Tests(_));
-            // What happened where the log has a hole is not known: it counts as nothing.
+            // What happened where the log has a hole, or measuring was paused, is not known: it counts as nothing.
             let asks_again = polls && self.polled && gap < POLLING;
-            let computes = !next.after_hole && !asks_again;
+            let computes = !next.after_hole && !self.pauses && !asks_again;
             if computes {
                 self.computed += gap;
                 self.computed_in_model += gap / speed;
                 self.model += gap / speed;
-            } else if next.after_hole {
+            } else if next.after_hole || self.pauses {
                 self.begin += gap;
+                self.paused += if self.pauses { gap } else { 0.0 };
             }
             self.polled = polls;
+            self.pauses = kind == CallKind::Controls && event.arguments.pauses();
             (self.last, self.position) = (Some(ended), began);
             self.events += 1;
             *call = Call {
@@ -238,7 +249,7 @@ impl<'l> Lane<'l> {
         if call.kind == CallKind::Begins {
             // Before the world there is nothing to replay.
             (self.begin, self.model) = (call.ended, 0.0);
-            (self.computed, self.computed_in_model) = (0.0, 0.0);
+            (self.computed, self.computed_in_model, self.paused) = (0.0, 0.0, 0.0);
             self.routines.fill(RoutineTime::default());
             return;
         }

@@ -30,8 +30,8 @@ impl MessageKey {
 /// A message on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Message {
-    /// When it was sent in the model, in ns
-    pub at: f64,
+    /// When it is there in the model, in ns
+    pub there: f64,
     /// When it was sent in reality, in ns
     pub real: f64,
     pub bytes: u64,

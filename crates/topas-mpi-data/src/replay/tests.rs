@@ -24,7 +24,8 @@ const TEST: u16 = 12;
 const WAITANY: u16 = 13;
 const ALLREDUCE: u16 = 14;
 const SENDRECV: u16 = 15;
-const NAMES: [(u16, &str); 15] = [
+const PCONTROL: u16 = 16;
+const NAMES: [(u16, &str); 16] = [
     (INIT, "MPI_Init"),
     (FINALIZE, "MPI_Finalize"),
     (SEND, "MPI_Send"),
@@ -40,6 +41,7 @@ const NAMES: [(u16, &str); 15] = [
     (WAITANY, "MPI_Waitany"),
     (ALLREDUCE, "MPI_Allreduce"),
     (SENDRECV, "MPI_Sendrecv"),
+    (PCONTROL, "MPI_Pcontrol"),
 ];
 
 /// What a millisecond is in ticks: a tick is half a nanosecond.
@@ -468,4 +470,84 @@ proptest! {
         }
         prop_assert!(told.received <= told.sent);
     }
+}
+
+/// Messages of a pair share a link: N messages of B bytes that are under way at the same time take N B / bandwidth and
+/// one latency. A link is free for what is sent later, and other pairs have links of their own.
+#[test]
+fn messages_of_a_pair_do_not_overlap() {
+    const MESSAGES: u32 = 40;
+    const BYTES: u64 = 1 << 20;
+    const LATENCY: f64 = 0.25;
+    let transfer = BYTES as f64 / 1e9 * 1e3;
+    let network = Network { latency: 1e6 * LATENCY, per_byte: 1.0, ..Network::default() };
+    let all = f64::from(MESSAGES) * transfer + LATENCY;
+    for receivers in [1, 3] {
+        let mut ranks: Vec<Made> = (0..=receivers).map(Made::new).collect();
+        for _ in 0..MESSAGES {
+            for to in 1..=receivers {
+                ranks[0].call(ISEND, 0.0, 0.0, sends(to, BYTES));
+            }
+        }
+        ranks[0].call(WAITALL, 0.0, 1.0, completes(0));
+        for to in 1..=receivers {
+            let rank = &mut ranks[to as usize];
+            (0..MESSAGES).for_each(|_| rank.call(IRECV, 0.0, 0.0, p2p(0, 7)));
+            rank.call(WAITALL, 0.0, 1.0, completes(u64::from(MESSAGES) * BYTES));
+        }
+        // What is sent when the link is free again is alone on it.
+        ranks[0].call(SEND, 101.0, 101.0, sends(1, BYTES));
+        ranks[1].call(RECV, 1.0, 101.0, receives(0, BYTES));
+        finish(&mut ranks, 0.0);
+        let told = on(&network, &ranks);
+        assert_eq!((told.left, told.as_measured.len()), (0, 0), "{:?}", told.as_measured);
+        let modelled = |name: &str| {
+            told.routines.iter().find(|one| one.name == name).map(|one| one.modelled / 1e6).unwrap()
+        };
+        near(modelled("MPI_Waitall"), f64::from(receivers) * all, "all that was under way");
+        near(told.elapsed()[1] / 1e6, 100.0 + transfer + LATENCY, "the last one alone");
+        near(perfect(&ranks).elapsed()[1] / 1e6, 100.0, "the perfect network");
+    }
+}
+
+/// Both directions of a pair have links of their own, and blocking sends do not wait for theirs.
+#[test]
+fn directions_of_a_pair_do_not_share_a_link() {
+    const BYTES: u64 = 1_000_000;
+    let network = Network { latency: 0.0, per_byte: 1.0, ..Network::default() };
+    let mut ranks: Vec<Made> = (0..2).map(Made::new).collect();
+    for rank in &mut ranks {
+        let other = 1 - rank.rank;
+        (0..10).for_each(|_| rank.call(SEND, 0.0, 0.0, sends(other, BYTES)));
+        (0..10).for_each(|_| rank.call(RECV, 0.0, 0.0, receives(other, BYTES)));
+    }
+    finish(&mut ranks, 0.0);
+    near(on(&network, &ranks).elapsed()[1] / 1e6, 10.0, "ten messages each way");
+}
+
+/// What ranks did while measuring was paused is not known: it is no computing, and no part of the run that is replayed.
+#[test]
+fn paused_time_counts_as_nothing() {
+    let run = |pauses: [f64; 2]| {
+        let mut ranks: Vec<Made> = (0..2).map(Made::new).collect();
+        for (rank, paused) in ranks.iter_mut().zip(pauses) {
+            let own = f64::from(rank.rank) + 1.0;
+            rank.call(PCONTROL, own, own, CallArguments::PAUSING);
+            rank.call(PCONTROL, own + paused, own + paused, CallArguments::NONE);
+            let computed = own + paused + 3.0;
+            rank.call(BARRIER, computed, 15.0, world());
+        }
+        finish(&mut ranks, 15.0);
+        perfect(&ranks)
+    };
+    let even = run([5.0, 5.0]);
+    for rank in &even.ranks {
+        let own = f64::from(rank.rank) + 1.0;
+        near(rank.measured.computing / 1e6, own + 3.0, "computing");
+        near(rank.paused / 1e6, 5.0, "paused");
+        near(rank.measured.elapsed / 1e6, 10.0, "elapsed");
+    }
+    near(even.elapsed()[1] / 1e6, 5.0, "the model");
+    near(even.factors().expect("factors").load_balance, 4.5 / 5.0, "load balance");
+    assert_eq!(run([5.0, 1.0]).factors(), None);
 }

@@ -128,6 +128,12 @@ pub struct TimelineRow {
     has_lost: bool,
     /// Calls in a slice
     slice_calls: u32,
+    /// Whether the thread came to `MPI_Finalize`, as far as the log tells
+    pub has_finalized: bool,
+    /// Block and call, by place, in front of which measuring was paused
+    pub pauses: Vec<(u32, u32)>,
+    /// Whether measuring paused with the last call
+    is_paused: bool,
 }
 
 impl TimelineRow {
@@ -172,10 +178,20 @@ impl TimelineRow {
         let mut times = [0; TIME_CLASSES];
         let is_next = before == self.expected;
         self.has_lost |= !is_next;
-        let class = if is_next { TimeClass::Outside } else { TimeClass::NotInLog };
+        let class = if is_next { self.class_between() } else { TimeClass::NotInLog };
         times[class as usize] = began - ended;
         self.expected = before;
         self.slices.push(TimelineSlice { ended: began, times, place: EventPlace::default() });
+    }
+
+    /// The class of the time between the last call and the next one.
+    fn class_between(&self) -> TimeClass {
+        if self.is_paused { TimeClass::Paused } else { TimeClass::Outside }
+    }
+
+    /// Measuring pauses with the call that was added last.
+    pub(super) fn pause(&mut self) {
+        self.is_paused = true;
     }
 
     /// Adds a call to the block that was begun, and that begins at this place: when the call began and ended.
@@ -186,14 +202,19 @@ impl TimelineRow {
         place: EventPlace,
         class: TimeClass,
     ) -> (u64, u64) {
+        let between = self.class_between();
+        let (number, is_paused) = (self.blocks.len(), std::mem::take(&mut self.is_paused));
         let (Some(block), Some(slice)) = (self.blocks.last_mut(), self.slices.last_mut()) else {
             return (0, 0);
         };
+        if is_paused {
+            self.pauses.push((number as u32 - 1, block.calls));
+        }
         let before = block.ended;
         let began = clock.nanoseconds(event.began).max(before);
         let ended = clock.nanoseconds(event.ended).max(began);
         let mut times = [0; TIME_CLASSES];
-        times[TimeClass::Outside as usize] = began - before;
+        times[between as usize] = began - before;
         times[class as usize] += ended - began;
         if block.calls > 0 && block.calls.is_multiple_of(self.slice_calls) {
             self.slices.push(TimelineSlice { ended, times, place });
@@ -218,6 +239,11 @@ impl TimelineRow {
         let time = time.min(slice.times[from as usize]);
         slice.times[from as usize] -= time;
         slice.times[to as usize] += time;
+    }
+
+    /// Whether measuring was paused in front of a call of this row.
+    pub fn is_paused_before(&self, place: CallPlace) -> bool {
+        self.pauses.binary_search(&(place.block, place.call)).is_ok()
     }
 
     /// The slices of a block.

@@ -29,10 +29,12 @@ pub enum TimeClass {
     Other,
     /// The log has no events of this time: they were overwritten, or cannot be read
     NotInLog,
+    /// The program paused measuring by `MPI_Pcontrol(0)`
+    Paused,
 }
 
 /// Number of [`TimeClass`].
-pub const TIME_CLASSES: usize = 10;
+pub const TIME_CLASSES: usize = 11;
 
 impl TimeClass {
     /// All, by number.
@@ -47,11 +49,28 @@ impl TimeClass {
         TimeClass::File,
         TimeClass::Other,
         TimeClass::NotInLog,
+        TimeClass::Paused,
     ];
 
     /// The class of the time in a routine of this name; [`TimeClass::Other`] for one that is not known.
     pub fn of_routine(name: &str) -> TimeClass {
         find(name).map_or(TimeClass::Other, |(function, _)| class(function))
+    }
+
+    /// The class of the time in a call of a routine of this name that did not end: of one that waits for others, the wait.
+    pub fn of_standing_routine(name: &str) -> TimeClass {
+        match Meaning::of_routine(name) {
+            Meaning::Send => TimeClass::LateReceiver,
+            Meaning::Receive | Meaning::SendReceive | Meaning::Probe => TimeClass::LateSender,
+            Meaning::Completion | Meaning::Completions if name.starts_with("MPI_Wait") => {
+                TimeClass::LateSender
+            }
+            Meaning::Gathers(_) | Meaning::Meets | Meaning::Finalize => TimeClass::CollectiveWait,
+            Meaning::OfEpoch(EpochCall::Start | EpochCall::Complete | EpochCall::Wait) => {
+                TimeClass::LateSender
+            }
+            _ => TimeClass::of_routine(name),
+        }
     }
 
     /// Whether the time is one of waiting for other ranks.
@@ -256,6 +275,22 @@ mod tests {
         }
         for (place, class) in TimeClass::ALL.iter().enumerate() {
             assert_eq!(*class as usize, place);
+        }
+    }
+
+    #[test]
+    fn a_call_that_does_not_end_waits() {
+        for (name, class) in [
+            ("MPI_Sendrecv", TimeClass::LateSender),
+            ("MPI_Waitall", TimeClass::LateSender),
+            ("MPI_Ssend", TimeClass::LateReceiver),
+            ("MPI_Allreduce", TimeClass::CollectiveWait),
+            ("MPI_Win_wait", TimeClass::LateSender),
+            ("MPI_Test", TimeClass::PointToPoint),
+            ("MPI_Irecv", TimeClass::PointToPoint),
+            ("MPI_Init", TimeClass::Other),
+        ] {
+            assert_eq!(TimeClass::of_standing_routine(name), class, "{name}");
         }
     }
 

@@ -180,6 +180,12 @@ impl TraceProcess {
         (name == "MPI_Pcontrol").then_some(state)
     }
 
+    /// Whether measuring pauses with this event: what its thread did up to its next event is not in the log.
+    pub fn pauses(&self, event: &CallEvent) -> bool {
+        event.arguments.pauses()
+            && self.routines.get(&event.routine).is_some_and(|name| name == "MPI_Pcontrol")
+    }
+
     /// The name that this event gives to a communicator; None if the event is no such.
     pub fn communicator_name(&self, event: &CallEvent) -> Option<CommunicatorName> {
         let named = CommunicatorName::of(&event.arguments)?;
@@ -191,7 +197,7 @@ impl TraceProcess {
     pub fn about(&self, event: &CallEvent) -> CallArguments {
         let told = event.arguments;
         let none = CallArguments { path: told.path, ..CallArguments::NONE };
-        if self.user_state(event).is_some() {
+        if self.user_state(event).is_some() || self.pauses(event) {
             none
         } else if let Some(named) = self.communicator_name(event) {
             CallArguments { communicator: named.communicator, ..none }

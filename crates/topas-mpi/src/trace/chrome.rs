@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use topas_format::shown::Shown;
-use topas_mpi_data::{TraceLog, TraceSkips};
+use topas_mpi_data::{TimeClass, TraceLog, TraceSkips};
+use topas_render::timeline::class_words;
 
 use super::window::TimeWindow;
 use super::{numbered, origin, times, wanted};
@@ -34,8 +35,22 @@ pub(super) fn write(
         put(out, &named)?;
         // States by thread that began in the window and have not ended.
         let mut open: HashMap<u32, u32> = HashMap::new();
+        // By thread, when measuring paused.
+        let mut paused: HashMap<u32, u64> = HashMap::new();
         numbered(log, process, skips, |thread, event, number| {
             let (began, length) = times(process, event, origin);
+            if let Some(since) = paused.remove(&thread).filter(|since| window.has(*since, began)) {
+                let pause = json!({
+                    "ph": "X", "name": class_words(TimeClass::Paused), "cat": "pause",
+                    "pid": process.rank, "tid": thread,
+                    "ts": since as f64 / 1000.0, "dur": began.saturating_sub(since) as f64 / 1000.0,
+                });
+                put(out, &pause)?;
+            }
+            if process.pauses(event) {
+                paused.insert(thread, began + length);
+                return Ok(());
+            }
             if !window.has(began, began + length) {
                 return Ok(());
             }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use topas_data::{Outputs, Source};
+use topas_data::{Outputs, Source, clock};
 use topas_format::shown::Shown;
 use topas_mpi_data::{NoteKind, TimeClass, Timeline, TraceLog, TraceSkips};
 use topas_render::timeline::class_words;
@@ -80,6 +80,7 @@ const fn state(class: TimeClass) -> (u32, &'static str) {
         TimeClass::OneSided => (14, "31,143,128"),
         TimeClass::Other => (15, "143,154,168"),
         TimeClass::NotInLog => (0, "255,255,255"),
+        TimeClass::Paused => (18, "225,215,190"),
     }
 }
 
@@ -190,7 +191,11 @@ fn records(
         timeline.calls(logs, *row, (window.from, window.to), |at, began, ended, event| {
             let name = process.routine(event.routine);
             let class = TimeClass::of_routine(&name);
-            lines.extend(state_line(done, began, TimeClass::Outside));
+            let between = match own.is_paused_before(at) {
+                true => TimeClass::Paused,
+                false => TimeClass::Outside,
+            };
+            lines.extend(state_line(done, began, between));
             let from = notes.partition_point(|note| note.place < at);
             let about = notes.get(from..).unwrap_or_default().iter();
             let about = about.take_while(|note| note.place == at);
@@ -261,7 +266,7 @@ fn records(
         lines.push((moment, 2, line));
     }
     lines.sort();
-    let mut text = header(layout, until.saturating_sub(window.from));
+    let mut text = header(layout, &date(timeline), until.saturating_sub(window.from));
     for (_, _, line) in lines {
         text += &line;
         text.push('\n');
@@ -269,13 +274,23 @@ fn records(
     Ok(text)
 }
 
-/// The first line. The run has no date of its own here: two exports of a log are equal.
-fn header(layout: &Layout, length: u64) -> String {
+/// The date of the first line: that of the launch, in local time.
+fn date(timeline: &Timeline<'_>) -> String {
+    let moments = timeline.processes.iter().map(|(_, process)| process.first_moment().realtime);
+    let began = moments.filter(|moment| *moment > 0).min().unwrap_or(0);
+    let local = clock::local((began / 1_000_000_000) as i64);
+    let (date, time) = (local.date, local.time);
+    let year = date.year % 100;
+    format!("{:02}/{:02}/{year:02} at {:02}:{:02}", date.day, date.month, time.hour, time.minute)
+}
+
+/// The first line.
+fn header(layout: &Layout, date: &str, length: u64) -> String {
     let list = |parts: Vec<String>| parts.join(",");
     let nodes = list(layout.nodes.iter().map(|(_, threads)| threads.len().to_string()).collect());
     let tasks = layout.tasks.iter().map(|(threads, node)| format!("{threads}:{node}"));
     format!(
-        "#Paraver (01/01/70 at 00:00):{length}_ns:{}({nodes}):1:{}({})\n",
+        "#Paraver ({date}):{length}_ns:{}({nodes}):1:{}({})\n",
         layout.nodes.len(),
         layout.tasks.len(),
         list(tasks.collect())

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use topas_format::shown::Shown;
-use topas_mpi_data::{CallArguments, NoteKind, Timeline, TimelineNote, TraceLog, TraceSkips};
+use topas_mpi_data::{
+    CallArguments, NoteKind, TimeClass, Timeline, TimelineNote, TraceLog, TraceSkips,
+};
 use topas_render::timeline::class_words;
 
 use super::window::{TimeWindow, edges, timeline};
@@ -197,7 +199,15 @@ fn write_row(
     write_states(timeline, row, window, (of_process, sequence), out)?;
     let first_note = timeline.notes.partition_point(|note| (note.place.row as usize) < row);
     let notes = timeline.notes_of(row);
+    let mut done = window.from;
     timeline.calls(logs, row, (window.from, window.to), |place, began, ended, event| {
+        let paused = std::mem::replace(&mut done, ended);
+        if timeline.rows[row].is_paused_before(place) && began > paused {
+            let pause = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
+            let name = class_words(TimeClass::Paused);
+            put(out, &slice(paused, pause.number(3, CATEGORY).bytes(23, name.as_bytes())))?;
+            put(out, &slice(began, end()))?;
+        }
         // Its states are on a track of their own.
         if process.user_state(event).is_some() {
             return Ok(());

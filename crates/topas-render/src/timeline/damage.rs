@@ -9,14 +9,24 @@ const MOST_TOLD: usize = 8;
 
 /// Whether waits may be due to ranks of which something is missing.
 pub(super) fn is_damaged(timeline: &Timeline<'_>) -> bool {
-    timeline.is_cut || !timeline.damage.is_empty()
+    !timeline.damage.is_empty() || timeline.is_cut && lacking(timeline) > 0
+}
+
+/// How many ranks are damaged or not there. Of a log that was cut, a rank is whole if it came to `MPI_Finalize`: the facts
+/// that would tell how many calls it had may be in what was cut off.
+fn lacking(timeline: &Timeline<'_>) -> u64 {
+    let is_whole = |place: usize| {
+        let mut own = timeline.rows.iter().filter(|row| row.process == place);
+        !timeline.is_cut || timeline.is_damaged(place) || own.any(|row| row.has_finalized)
+    };
+    let cut = (0..timeline.processes.len()).filter(|place| !is_whole(*place)).count() as u64;
+    timeline.damage.len() as u64 + timeline.missing_ranks + cut
 }
 
 /// The sentence in the place of the one for whom the ranks waited.
 pub(super) fn unknown_waits(timeline: &Timeline<'_>) -> String {
     let size = timeline.processes.len() as u64 + timeline.missing_ranks;
-    let damaged = timeline.damage.len() as u64;
-    let lacking = damaged + timeline.missing_ranks;
+    let lacking = lacking(timeline);
     format!(
         "For whom the ranks waited is not known: of {lacking} of {}, the log is damaged or not there.",
         count(size, "rank")
@@ -28,7 +38,8 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if timeline.is_cut {
         let missing = match timeline.missing_ranks {
-            0 => String::new(),
+            0 if is_damaged(timeline) => String::new(),
+            0 => " All ranks of the launch are there, each up to MPI_Finalize.".to_owned(),
             ranks => format!(" {} of the launch are not there.", count(ranks, "rank")),
         };
         notes.push(format!("A log was cut after it was written.{missing}"));

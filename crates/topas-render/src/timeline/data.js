@@ -3,9 +3,9 @@
 /** Numbers of the classes of time; their order is that of topasview. */
 const CLASS = {
   OUTSIDE: 0, POINT_TO_POINT: 1, LATE_SENDER: 2, LATE_RECEIVER: 3, COLLECTIVE: 4, COLLECTIVE_WAIT: 5,
-  ONE_SIDED: 6, FILE: 7, OTHER: 8, NOT_IN_LOG: 9,
+  ONE_SIDED: 6, FILE: 7, OTHER: 8, NOT_IN_LOG: 9, PAUSED: 10,
 };
-const CLASSES = 10;
+const CLASSES = 11;
 /** The classes of waits. */
 const WAITS = [CLASS.LATE_SENDER, CLASS.LATE_RECEIVER, CLASS.COLLECTIVE_WAIT];
 /** The wait that a note of each kind tells of, by place: message, late receiver, collective, post, end of an access. */
@@ -102,9 +102,12 @@ function placeAbove(list, wanted, length = list.length) {
   return low;
 }
 
+/** By how much the moments of a state and of the calls around it may differ, because both are rounded, in ns. */
+const ROUNDED = 2;
+
 /** The states that the program names and in which a row is at a moment, the outermost first. */
 function namesAt(row, moment) {
-  return row.states.filter(state => state.began <= moment && moment <= state.ended).map(state => state.name);
+  return row.states.filter(state => state.began - ROUNDED <= moment && moment <= state.ended + ROUNDED).map(state => state.name);
 }
 
 /** The timeline of the page. */
@@ -370,7 +373,7 @@ class Timeline {
     }
     // The call in which a rank was at its end has no event.
     if (row.inside && row.inside[1] < to) {
-      each(this.classOf(row.process, row.inside[0]), row.inside[1], this.end, null, -1);
+      each(row.inside[2], row.inside[1], this.end, null, -1);
     }
   }
 
@@ -383,8 +386,7 @@ class Timeline {
     let done = call > 0 ? ended[call - 1] : piece.open;
     let note = placeAbove(notes.call, before + call - 1);
     for (; call < piece.calls && done <= to; call++) {
-      const gap = call === 0 && piece.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE;
-      if (began[call] > done) each(gap, done, began[call], piece, -1);
+      if (began[call] > done) each(row.classBefore(piece, call), done, began[call], piece, -1);
       let [wait, kind] = [0, CLASS.OTHER];
       for (; note < notes.call.length && notes.call[note] <= before + call; note++) {
         if (notes.wait[note] > wait) [wait, kind] = [notes.wait[note], WAIT_OF_NOTE[notes.kind[note]]];

@@ -20,7 +20,7 @@ function stateAt(row, moment, reach) {
 const className = kind => facts.classes[kind];
 
 function stateWords(state) {
-  if (state.call < 0) return state.piece ? className(state.kind) : "a call that did not return";
+  if (state.call < 0) return state.piece ? className(state.kind) : `${timeline.nameOf(state.row.process, state.row.inside[0])}, which did not end`;
   return timeline.nameOf(state.row.process, state.piece.times.routine[state.call]);
 }
 
@@ -39,7 +39,7 @@ function hover(x, y) {
     say(at);
     return;
   }
-  const part = state.call >= 0 ? `, ${className(state.kind)}` : "";
+  const part = state.call >= 0 || !state.piece ? `, ${className(state.kind)}` : "";
   say(`${at}: ${stateWords(state)}${part}, ${shownTime(state.ended - state.began)}`);
 }
 
@@ -104,8 +104,8 @@ async function choose(state) {
     if (named !== null) words.push([told.tag === 1n ? "State begins" : "State ends", named || "the one that began last"]);
     if (about.tag !== -1n) words.push(["Tag", String(about.tag)]);
     if (about.receivedTag !== -1n) words.push(["Tag of what was received", String(about.receivedTag)]);
-    if (about.sent > 0n) words.push(["Sent", `${about.sent} B`]);
-    if (about.received > 0n) words.push(["Received", `${about.received} B`]);
+    if (about.sent > 0n) words.push(["Sent", `${grouped(about.sent)} B`]);
+    if (about.received > 0n) words.push(["Received", `${grouped(about.received)} B`]);
     if (about.communicator > 0n) words.push([OBJECT_WORDS[timeline.objectOf(row.process, told.routine)], objectWords(row.process, about.communicator)]);
     if (about.number > 0n) words.push(["Collective number", String(about.number - 1n)]);
     words.push(["Call path", pathWords(row.process, told.path)]);
@@ -120,9 +120,10 @@ async function choose(state) {
       words.push([meant, `${moment}${row.notes.wait[note] > 0 ? `, waited ${shownTime(row.notes.wait[note])}` : ""}`]);
     }
   } else {
-    words.push(["State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", piece ? shownTime(ended - began) : "until the end"]);
+    words.push([piece ? "State" : "Call", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", piece ? shownTime(ended - began) : "until the end"]);
   }
-  const names = namesAt(row, began);
+  // A state ends where a call begins: the time between two calls lies in all states of its middle, or in none.
+  const names = namesAt(row, call >= 0 ? began : (began + ended) / 2);
   if (names.length) words.unshift(["In the state", names.join(" > ")]);
   words.unshift(["Where", `${row.name}${row.process.host ? ` on ${row.process.host}` : ""}`]);
   chosen = { ...state, began, ended };

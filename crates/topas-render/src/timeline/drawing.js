@@ -153,6 +153,9 @@ const LEAST_STATE_ROW = 12;
 /** Most states that lie in one another and are drawn. */
 const MOST_DEPTH = 3;
 
+/** States that are narrower have no bracket: a line at the bottom of its place, in pixels. */
+const NARROW_STATE = 4;
+
 /** States that the program names, as brackets with their names at the bottom of rows, the outermost lowest. */
 function drawStates(context, shown, left, inner) {
   if (!$("named")?.checked) return;
@@ -163,6 +166,7 @@ function drawStates(context, shown, left, inner) {
   context.textAlign = "left";
   context.textBaseline = "middle";
   context.lineWidth = 1;
+  const [ink, ground] = [style("--ink"), style("--ground")];
   for (const { row, top, height } of shown) {
     if (!row || height < LEAST_STATE_ROW) continue;
     const deepest = Math.min(row.states.reduce((most, state) => Math.max(most, state.depth + 1), 0), MOST_DEPTH);
@@ -178,13 +182,20 @@ function drawStates(context, shown, left, inner) {
       if (to - from < 1 && Math.floor(to) === done[state.depth]) continue;
       done[state.depth] = Math.floor(to);
       const y = AXIS_HEIGHT + top + height - view.scroll - (state.depth + 1) * bar - 1;
-      context.fillStyle = style("--ground");
+      if (to - from < NARROW_STATE) {
+        // Many narrow states beside one another are a line, and no wall.
+        context.fillStyle = ink;
+        context.globalAlpha = 0.6;
+        context.fillRect(from, y + bar - 3, Math.max(to - from, 1), 2);
+        context.globalAlpha = 1;
+        continue;
+      }
+      context.fillStyle = ground;
       context.globalAlpha = 0.88;
       context.fillRect(from, y, Math.max(to - from, 1), bar - 1);
       context.globalAlpha = 1;
-      context.strokeStyle = context.fillStyle = style("--ink");
-      if (to - from >= 3) context.strokeRect(from + 0.5, y + 0.5, to - from - 1, bar - 2);
-      else context.fillRect(from, y, Math.max(to - from, 1), bar - 1);
+      context.strokeStyle = context.fillStyle = ink;
+      context.strokeRect(from + 0.5, y + 0.5, to - from - 1, bar - 2);
       if (hasText && to - from > 6 + context.measureText(state.name).width) context.fillText(state.name, from + 3, y + bar / 2);
     }
   }

@@ -57,6 +57,7 @@ pub(super) fn index(timeline: &Timeline<'_>) -> String {
         put_slices(&mut out, row.began(), &row.slices);
         put_notes(&mut out, row, timeline.notes_of(place));
         put_states(&mut out, timeline.states_of(place));
+        put_pauses(&mut out, row);
         text.push('\n');
         BASE64.encode_append(&out.bytes, &mut text);
     }
@@ -112,13 +113,18 @@ fn put_slices(out: &mut NumberWriter, began: u64, slices: &[TimelineSlice]) {
     }
 }
 
-fn put_notes(out: &mut NumberWriter, row: &TimelineRow, notes: &[TimelineNote]) {
+/// How many calls of a row are in front of each of its blocks.
+fn calls_before(row: &TimelineRow) -> Vec<u64> {
     let mut calls = 0u64;
     let count = |block: &TimelineBlock| {
         calls += u64::from(block.calls);
         calls - u64::from(block.calls)
     };
-    let before: Vec<u64> = row.blocks.iter().map(count).collect();
+    row.blocks.iter().map(count).collect()
+}
+
+fn put_notes(out: &mut NumberWriter, row: &TimelineRow, notes: &[TimelineNote]) {
+    let before = calls_before(row);
     out.put(notes.len() as u64);
     let (mut call, mut moment) = (0, 0i64);
     for note in notes {
@@ -143,6 +149,18 @@ fn put_states(out: &mut NumberWriter, states: &[NamedState]) {
         out.put(state.began - began);
         out.put(state.ended - state.began);
         began = state.began;
+    }
+}
+
+/// Calls in front of which measuring was paused.
+fn put_pauses(out: &mut NumberWriter, row: &TimelineRow) {
+    out.put(row.pauses.len() as u64);
+    let before = calls_before(row);
+    let mut last = 0;
+    for (block, call) in &row.pauses {
+        let number = before.get(*block as usize).copied().unwrap_or(0) + u64::from(*call);
+        out.put(number - last);
+        last = number;
     }
 }
 
@@ -189,6 +207,12 @@ fn objects(world: &TimelineWorld) -> (Map<String, Value>, Map<String, Value>) {
         }
     }
     (names, makers)
+}
+
+/// The longest delay that arose in a row, as the script gets it.
+fn delay_of(timeline: &Timeline<'_>, row: usize) -> Option<Value> {
+    let delay = timeline.longest_delay(row)?;
+    Some(json!({ "began": delay.began, "ended": delay.ended, "waiting": delay.waiting }))
 }
 
 /// What the script has to know beside the index.
@@ -264,12 +288,14 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
             json!({
                 "block": first, "began": row.began(),
                 "process": row.process, "thread": row.thread, "several": timeline.threads_of(row.process) > 1,
-                "times": row.times, "delayed": row.delayed, "inside": row.inside,
+                "times": row.times, "delayed": row.delayed,
+                "inside": row.inside.zip(timeline.class_inside(row))
+                    .map(|((routine, began), class)| (routine, began, class as u8)),
             })
         })
         .collect();
     json!({
-        "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls,
+        "ended": timeline.ended.max(1), "late": late, "delay": late.and_then(|row| delay_of(timeline, row)), "sliceCalls": timeline.slice_calls,
         "pieceSlices": piece_slices(timeline), "leastWait": timeline.least_wait,
         "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
             .collect::<Vec<_>>(),

@@ -2,7 +2,7 @@
 
 /** From the bottom to the top of a row: what a row waits for stands at the top, where rows begin. */
 const STACK = [
-  CLASS.NOT_IN_LOG, CLASS.OUTSIDE, CLASS.OTHER, CLASS.FILE, CLASS.ONE_SIDED, CLASS.COLLECTIVE,
+  CLASS.NOT_IN_LOG, CLASS.PAUSED, CLASS.OUTSIDE, CLASS.OTHER, CLASS.FILE, CLASS.ONE_SIDED, CLASS.COLLECTIVE,
   CLASS.POINT_TO_POINT, CLASS.COLLECTIVE_WAIT, CLASS.LATE_RECEIVER, CLASS.LATE_SENDER,
 ];
 
@@ -59,6 +59,7 @@ function sharesOfPiece(timeline, piece, from, to, columns, width, shares) {
   const classes = timeline.classesOf(row.process);
   const { call: noteCalls, wait: noteWaits, kind: noteKinds } = row.notes;
   const notes = noteCalls.length;
+  const asks = piece.lost || row.hasPauses;
   let call = placeAbove(ended, from);
   let done = call > 0 ? ended[call - 1] : piece.open;
   let note = placeAbove(noteCalls, before + call - 1);
@@ -76,7 +77,7 @@ function sharesOfPiece(timeline, piece, from, to, columns, width, shares) {
   for (; call < calls && done <= to; call++) {
     const start = began[call];
     const end = ended[call];
-    if (start > done) add(call === 0 && piece.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE, done, start);
+    if (start > done) add(asks ? row.classBefore(piece, call) : CLASS.OUTSIDE, done, start);
     let wait = 0;
     let kind = CLASS.OTHER;
     const number = before + call;
@@ -96,8 +97,7 @@ function sharesOfPiece(timeline, piece, from, to, columns, width, shares) {
 /** The last call of a rank that never returned from it, where only slices are known. */
 function addInside(timeline, row, from, to, columns, shares) {
   if (!row.inside) return;
-  const kind = timeline.classOf(row.process, row.inside[0]);
-  addTime(shares, columns, from, (to - from) / columns, kind, row.inside[1], timeline.end);
+  addTime(shares, columns, from, (to - from) / columns, row.inside[2], row.inside[1], timeline.end);
 }
 
 /**

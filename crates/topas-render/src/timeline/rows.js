@@ -98,6 +98,13 @@ function statesOf(reader, names) {
   return states;
 }
 
+/** The numbers of the calls of a row in front of which measuring was paused. */
+function pausesOf(reader) {
+  const calls = new Set();
+  for (let left = reader.next(), call = 0; left > 0; left--) calls.add((call += reader.next()));
+  return calls;
+}
+
 /** A thread. `line` is its line of the index. */
 class Row {
   #line;
@@ -138,7 +145,7 @@ class Row {
   #noted() {
     if (this.#notes) return this.#notes;
     this.#decoded();
-    this.#notes = { notes: notesOf(this.#reader), states: statesOf(this.#reader, this.#facts.states) };
+    this.#notes = { notes: notesOf(this.#reader), states: statesOf(this.#reader, this.#facts.states), pauses: pausesOf(this.#reader) };
     this.#reader = null;
     return this.#notes;
   }
@@ -163,5 +170,17 @@ class Row {
   }
   get states() {
     return this.#noted().states;
+  }
+
+  /** Whether measuring was paused meanwhile. */
+  get hasPauses() {
+    return this.#noted().pauses.size > 0;
+  }
+
+  /** The class of the time in front of a call of a piece, which is told by its place in the piece. */
+  classBefore(piece, call) {
+    if (call === 0 && piece.lost) return CLASS.NOT_IN_LOG;
+    const { pauses } = this.#noted();
+    return pauses.has(piece.before + call) ? CLASS.PAUSED : CLASS.OUTSIDE;
   }
 }

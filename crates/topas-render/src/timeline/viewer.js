@@ -21,6 +21,12 @@ let cursorRow = null; // The row that the keyboard moves along.
 let entries = []; // Headings and rows from top to bottom: { heading } or { row }, with top and height.
 let shownHow = "";
 
+/** A number with its thousands apart, as the rest of the page writes numbers: four digits are read without help. */
+const grouped = number => {
+  const digits = String(number);
+  return digits.length > 4 ? digits.replace(/\B(?=(\d{3})+$)/g, "\u202f") : digits;
+};
+
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const classColor = kind => style(`--class-${kind}`);
 
@@ -51,8 +57,11 @@ const countDurations = calmly(() => showDurations(false));
 
 // What is shown, and where.
 
+/** The classes of the time outside MPI, and of what is not known. */
+const NOT_MPI = [CLASS.OUTSIDE, CLASS.NOT_IN_LOG, CLASS.PAUSED];
+
 const MEASURES = {
-  mpi: row => row.times.reduce((sum, time, kind) => sum + (kind === CLASS.OUTSIDE || kind === CLASS.NOT_IN_LOG ? 0 : time), 0),
+  mpi: row => row.times.reduce((sum, time, kind) => sum + (NOT_MPI.includes(kind) ? 0 : time), 0),
   wait: row => WAITS.reduce((sum, kind) => sum + row.times[kind], 0),
   outside: row => row.times[CLASS.OUTSIDE],
   caused: row => row.delayed,
@@ -133,10 +142,10 @@ function tellView(calls, fits, isRead, unseen) {
   const span = `${shownMoment(view.from, length / 100)} to ${shownMoment(view.to, length / 100)} of ${shownMoment(timeline.end, length / 100)} (${shownTime(length)})`;
   let how = "";
   if (!timeline.hasCalls) how = "sums of calls; open the log to see single calls";
-  else if (!fits) how = `sums of ${calls.toLocaleString("en")} calls; zoom in, or make rows higher, to see single calls`;
+  else if (!fits) how = `sums of ${grouped(calls)} calls; zoom in, or make rows higher, to see single calls`;
   else if (!isRead) how = "reading calls";
-  else how = `up to ${calls.toLocaleString("en")} calls`;
-  if (unseen > 0) how += `; ${unseen.toLocaleString("en")} messages are too many for arrows, zoom in to see them`;
+  else how = `up to ${grouped(calls)} calls`;
+  if (unseen > 0) how += `; ${grouped(unseen)} messages are too many for arrows, zoom in to see them`;
   const behind = facts.initialized;
   const isCut = behind > LONG_INIT * timeline.end && view.from > 0 && view.from <= behind && view.to === timeline.end;
   const init = isCut ? ` The picture begins where MPI_Init ends (${shownMoment(behind, length / 100)}); "Whole run" shows all.` : "";
@@ -166,7 +175,7 @@ async function showDurations(readAll) {
     panel.hidden = true;
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     $("summary").textContent = timeline.hasCalls
-      ? `Durations of ${calls.toLocaleString("en")} calls in view were not read.`
+      ? `Durations of ${grouped(calls)} calls in view were not read.`
       : "Open the log to see durations.";
     $("readall").hidden = !timeline.hasCalls;
     $("readall").textContent = `Read them (${shownBytes(bytes)})`;
@@ -192,7 +201,7 @@ async function showDurations(readAll) {
 
 function drawDurations(summary) {
   const { count, sum, least, median, mean, most } = summary;
-  $("summary").textContent = `${pickedName()}: ${count.toLocaleString("en")} times in view, ${shownTime(sum)} together; ` +
+  $("summary").textContent = `${pickedName()}: ${grouped(count)} times in view, ${shownTime(sum)} together; ` +
     `shortest ${shownTime(least)}, median ${shownTime(median)}, mean ${shownTime(mean)}, longest ${shownTime(most)}.`;
   const bins = binned(summary, Number($("bins").value), $("scale").value === "log");
   $("bincount").textContent = $("bins").value;
@@ -206,7 +215,7 @@ function drawDurations(summary) {
   const cell = (kind, text) => Object.assign(document.createElement(kind), { textContent: text });
   const body = bins.filter(bin => bin.count > 0).map(bin => {
     const line = document.createElement("tr");
-    line.append(...[shownTime(bin.from), shownTime(bin.to), String(bin.count), shownTime(bin.time)].map(text => cell("td", text)));
+    line.append(...[shownTime(bin.from), shownTime(bin.to), grouped(bin.count), shownTime(bin.time)].map(text => cell("td", text)));
     return line;
   });
   $("bintable").replaceChildren(...body);
@@ -277,13 +286,32 @@ function firstView() {
   view.from = behind - (timeline.end - behind) * 0.02;
 }
 
-/** Moves to the row that delayed the others most. */
-function showLate() {
-  cursorRow = timeline.rows[facts.late];
-  const entry = entries.find(entry => entry.row === cursorRow);
+/** Moves to the row that delayed the others most, and to the time for which another one waited longest for it. */
+async function showLate() {
+  const row = (cursorRow = timeline.rows[facts.late]);
+  const entry = entries.find(entry => entry.row === row);
   view.scroll = entry.top - frame().rowsHeight / 2;
+  const delay = facts.delay;
+  if (!delay) {
+    clampView();
+    return moveCursor(0);
+  }
+  const { began, ended } = delay;
+  const around = Math.max(ended - began, 2000);
+  [view.from, view.to] = [began - 1.5 * around, ended + 1.5 * around];
   clampView();
-  moveCursor(0);
+  draw();
+  let state = null;
+  if (timeline.hasCalls) {
+    await timeline.load(timeline.piecesIn([row], began, ended).pieces);
+    // What the row did for the longest part of that time.
+    timeline.walk(row, began, ended, (kind, from, to, piece, call) => {
+      const length = Math.min(to, ended) - Math.max(from, began);
+      if (!state || length > state.length) state = { row, kind, began: from, ended: to, piece, call, length };
+    });
+  }
+  if (state) await choose(state);
+  say(`${row.name}: the longest delay that arose here ended at ${shownMoment(ended, around)}; ${timeline.rows[delay.waiting].name} waited for ${shownTime(ended - began)}`);
 }
 
 function moveCursor(by) {

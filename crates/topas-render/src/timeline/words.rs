@@ -3,12 +3,12 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{HostClocks, TimeClass, Timeline, TimelineRow, TraceProcess};
+use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow, TraceProcess};
 
 use super::{PageWorld, damage};
 use crate::html::wide;
-use crate::mpi_views::{measured, sentence, where_waited};
-use crate::number::duration;
+use crate::mpi_views::{PathViews, call_places, lost_words, measured, sentence, where_waited};
+use crate::number::{duration, grouped};
 use crate::wording::count;
 
 /// Most rows of the table.
@@ -33,6 +33,7 @@ pub fn class_words(class: TimeClass) -> &'static str {
         TimeClass::File => "file",
         TimeClass::Other => "other MPI",
         TimeClass::NotInLog => "not in the log",
+        TimeClass::Paused => "measuring paused",
     }
 }
 
@@ -160,6 +161,15 @@ impl Verdict {
     }
 }
 
+/// Which ranks were lost first, by the profiles of the worlds: a sentence or some for each world that lost ranks.
+pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
+    let of = |(profile, paths): (&MpiProfile, Option<&PathViews>)| {
+        let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
+        lost_words(profile, &places)
+    };
+    worlds.iter().filter_map(|world| of(world.profile?)).collect()
+}
+
 /// How long the ranks waited for each other, without a full stop; None if they did not.
 fn waiting(timeline: &Timeline<'_>) -> Option<String> {
     let all = sum(timeline.rows.iter().flat_map(|row| row.times));
@@ -233,7 +243,7 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
         let more = if early.len() > MOST_NAMED { ", ..." } else { "" };
         notes.push(format!(
             "{} ended without MPI_Finalize: {}{more}. A call in which a rank was at its end is drawn until the end \
-             of the run.",
+             of the run, as a wait if it waits for other ranks; it is in no sum.",
             count(early.len() as u64, "rank"),
             early.get(..MOST_NAMED).unwrap_or(&early).join(", ")
         ));
@@ -325,7 +335,7 @@ pub(super) fn states(timeline: &Timeline<'_>) -> Markup {
                     @for sum in sums.iter().take(MOST_ROWS) {
                         tr {
                             th.l scope="row" { (Shown(&sum.name)) }
-                            td { (sum.count) }
+                            td { (grouped(&sum.count.to_string())) }
                             td { (seconds(timeline, sum.time)) }
                             td { (percent(sum.time, all)) }
                         }
@@ -379,7 +389,7 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                                     td { (seconds(timeline, row.delayed)) }
                                 }
                             }
-                            td { (row.calls) }
+                            td { (grouped(&row.calls.to_string())) }
                         }
                     }
                 }

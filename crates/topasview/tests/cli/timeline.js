@@ -72,6 +72,17 @@
     await wait(100);
     seen.row = $("status").textContent;
     seen.first = seen.row.split(":")[0];
+    $("late").click();
+    await wait(200);
+    await drawn();
+    seen.late = $("call").textContent;
+    seen.lateWords = $("status").textContent;
+    const found = JSON.parse($("facts").textContent).delay;
+    [seen.from, seen.to] = [found.began / 1e9, found.ended / 1e9];
+    [seen.lateBegan, seen.lateEnded] = [span().from, span().to];
+    key("Escape");
+    key("Home");
+    await drawn();
     change("bins", "12", "input");
     change("scale", "linear", "change");
     change("state", "routine MPI_Init", "change");

@@ -328,7 +328,7 @@ fn a_browser_moves_in_time_lines() {
     measured_as_read(&page, include_str!("timeline.js"), |seen, what| {
         let text = |key: &str| seen[key].as_str().unwrap_or_default().to_owned();
         assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
-        assert!(text("whole").contains("up to 5,216 calls"), "{what}");
+        assert!(text("whole").contains("up to 5216 calls"), "{what}");
         // The late rank computes where the others wait.
         assert!(seen["lateComputes"].as_f64().unwrap() > 0.9, "{what}");
         assert!(seen["othersCompute"].as_f64().unwrap() < 0.5, "{what}");
@@ -348,6 +348,13 @@ fn a_browser_moves_in_time_lines() {
         assert_eq!(seen["bins"], 12, "{what}");
         assert_eq!(seen["longest"], 5, "{what}");
         assert!(text("row").starts_with("rank 5: computing 9"), "{what}");
+        // The rank that is late, at the time for which another one waited longest for it.
+        for word in ["rank 5", "computing"] {
+            assert!(text("late").contains(word), "{word}: {what}");
+        }
+        let (began, ended) = (seen["lateBegan"].as_f64().unwrap(), seen["lateEnded"].as_f64().unwrap());
+        assert!(began < seen["from"].as_f64().unwrap() && seen["to"].as_f64().unwrap() < ended, "{what}");
+        assert!(text("lateWords").starts_with("rank 5: the longest delay that arose here ended at "), "{what}");
     });
 }
 
@@ -367,9 +374,9 @@ fn a_browser_opens_the_log_beside_the_page() {
             text("wrong").contains("is none of the logs from which this page was made"),
             "{what}"
         );
-        assert!(text("after").contains("up to 5,216 calls"), "{what}");
+        assert!(text("after").contains("up to 5216 calls"), "{what}");
         assert_eq!(seen["hidden"], true, "{what}");
-        assert!(text("summary").starts_with("MPI_Waitall: 1,600 times in view"), "{what}");
+        assert!(text("summary").starts_with("MPI_Waitall: 1600 times in view"), "{what}");
     });
 }
 
@@ -408,7 +415,7 @@ fn a_browser_moves_in_time_lines_of_many_ranks() {
         for name in ["zoom-100", "zoom-1000", "zoom-100000", "move"] {
             let view = view(name);
             let calls = view.split_once("; up to ").unwrap_or_else(|| panic!("{name}: {told}")).1;
-            let calls = calls.split(' ').next().unwrap().replace(',', "");
+            let calls = calls.split(' ').next().unwrap().replace('\u{202f}', "");
             // Of each row that is in view, three parts of a block at most: of a row there are 10,000 calls.
             let calls: u64 = calls.parse().unwrap();
             assert!(calls > 0 && calls < 220 * 3 * 1100, "{name}: {calls} calls: {told}");

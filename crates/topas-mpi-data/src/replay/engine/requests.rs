@@ -90,7 +90,7 @@ impl Engine<'_, '_> {
         self.counts.received += 1;
         let message = self.mailbox(lane).take(key, place);
         let request = self.lanes[lane].close(number);
-        message.map_or(request.at, |message| message.at + self.network.message(message.bytes))
+        message.map_or(request.at, |message| message.there)
     }
 
     /// All requests of a call: the open ones in the order in which they were started, as far as the
