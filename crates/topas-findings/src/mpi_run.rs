@@ -111,7 +111,7 @@ fn without_waiting_processors(profile: &MpiProfile, facts: &mut FactValues) {
     if facts.get_text("imbalance_of") != Some("CPU time") {
         return;
     }
-    let who = facts.get_text("imbalance_who").and_then(|who| who.split(' ').nth(1)?.parse().ok());
+    let who = facts.get_number("imbalance_pe").map(|pe| pe as u32);
     if let Some((own, mean)) = who.and_then(|rank| computing(profile, rank))
         && !is_longer(own, mean)
     {

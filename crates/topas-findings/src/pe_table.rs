@@ -172,6 +172,8 @@ fn imbalance(
     facts.text("imbalance_of", name);
     facts.number("imbalance_pes", balance.pes as f64);
     facts.text("imbalance_who", who(table, balance.max.1));
+    let pe = table.rows.get(balance.max.1 as usize);
+    facts.number("imbalance_pe", pe.map(|pe| f64::from(pe.pe)));
     facts.quantity("imbalance_max", balance.max.0, unit);
     facts.quantity("imbalance_mean", balance.mean, unit);
     facts.number("imbalance_cost", gain.seconds);

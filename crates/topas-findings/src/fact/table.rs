@@ -64,6 +64,7 @@ pub const FACTS: &[Fact] = &[
     fact("imbalance_of", TEXT, "The load whose imbalance costs most."),
     fact("imbalance_pes", COUNT, "PEs with a value of this load."),
     fact("imbalance_who", TEXT, "The PE with the most of this load."),
+    fact("imbalance_pe", COUNT, "The number of this PE."),
     fact("imbalance_max", TEXT, "The load of this PE, with its unit."),
     fact("imbalance_mean", TEXT, "The mean load of a PE, with its unit."),
     fact(
