@@ -196,6 +196,11 @@ fn a_launch_of_another_directory_is_not_taken_for_one_of_this() {
             assert!(text.contains("of other directories"), "{option}: {text}");
         }
         let list = view(&here, &["--mpi", "--list", "--csv"]).good().out();
+        let begun = there.canonicalize().expect("a directory").display().to_string();
+        let ends = |text: &str| text.trim_end().ends_with(&begun);
+        assert!(ends(&list), "{begun} under {}: {list}", mpi.name());
+        let table = view(&here, &["--mpi", "--list"]).good().out();
+        assert!(ends(&table), "{begun} under {}: {table}", mpi.name());
         let id = list.lines().last().and_then(|line| line.split(',').next()).expect("an id");
         let text = view(&here, &["--mpi", "--launch", id]).good().out();
         assert!(text.contains(says), "under {}: {text}", mpi.name());

@@ -21,6 +21,7 @@ pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> MpiRecordFacts 
         user: text(&header.user).into(),
         uid: Some(spool.owner.into()),
         exe: text(&header.exe).into(),
+        other_exes: Vec::new(),
         date,
         time,
         epoch: u64::try_from(epoch).ok(),

@@ -143,6 +143,7 @@ impl LaunchRecords {
         for part in &parts {
             facts.join(&part.facts);
         }
+        ranks.iter().for_each(|record| facts.add_programs(&record.facts));
         // Of a run whose first rank has started none.
         let launcher = ranks.iter().map(|record| record.facts.launcher).max();
         facts.launcher = facts.launcher.max(launcher.unwrap_or(0));
@@ -204,6 +205,7 @@ impl MpiRecordFacts {
                 self.switches.push(switch.clone());
             }
         }
+        self.add_programs(other);
         self.spawned = self.spawned.or(other.spawned);
         self.launcher = self.launcher.max(other.launcher);
         if self.data_file.is_none() {
@@ -220,6 +222,17 @@ impl MpiRecordFacts {
             }
         }
         self.ending = worse(self.ending, other.ending);
+    }
+}
+
+impl MpiRecordFacts {
+    /// Adds the programs of another part of the launch.
+    fn add_programs(&mut self, other: &MpiRecordFacts) {
+        for exe in std::iter::once(&other.exe).chain(&other.other_exes) {
+            if !exe.is_empty() && *exe != self.exe && !self.other_exes.contains(exe) {
+                self.other_exes.push(exe.clone());
+            }
+        }
     }
 }
 

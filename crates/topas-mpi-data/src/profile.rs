@@ -1,9 +1,10 @@
 //! The profile of a launch.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use topas_data::RunRecord;
 use topas_format::civil::{Date, Time};
+use topas_format::mpi_conf::OUT;
 use topas_mpi_profile::lines::SpawnedWorld;
 
 use super::last_sign::LastSign;
@@ -74,6 +75,8 @@ pub struct MpiRecordFacts {
     pub uid: Option<u64>,
     /// File name of the executable
     pub exe: Box<[u8]>,
+    /// The same of further ranks that run other programs
+    pub other_exes: Vec<Box<[u8]>>,
     /// Day it ended, or was looked at, local time of the site
     pub date: Date,
     /// Time of day
@@ -121,6 +124,7 @@ impl MpiRecordFacts {
             user: Box::default(),
             uid: None,
             exe: Box::default(),
+            other_exes: Vec::new(),
             date,
             time,
             epoch: None,
@@ -139,6 +143,14 @@ impl MpiRecordFacts {
             launcher: 0,
             data_file: None,
         }
+    }
+}
+
+impl MpiRecordFacts {
+    /// The directory in which the launch was begun: that of the data file, unless the user has chosen its name, so that it
+    /// may be anywhere. None if it is not known, as of launches in lines.
+    pub fn directory(&self) -> Option<&Path> {
+        self.data_file.as_ref().filter(|file| file.ends_with(OUT))?.parent()
     }
 }
 

@@ -23,12 +23,17 @@ fn script(paths: &RankPaths) -> Option<&str> {
 }
 
 fn script_of<'p>(path: &CallPathSums, modules: &'p [PathModule]) -> Option<&'p str> {
-    if path.ending != PathEnding::Outermost {
+    let module = |number: Option<u32>| modules.get(number? as usize);
+    let starts = |frame: Option<&PathModule>| frame.is_some_and(starts_another);
+    let mut outermost =
+        path.frames.iter().rev().map(|frame| module(frame.module)).skip_while(|of| starts(*of));
+    let file = outermost.next()??;
+    // Where further frames are outside of those that are known, these begin with what runs a script.
+    let is_started = || path.frames.last().is_some_and(|frame| starts(module(frame.module)));
+    if path.ending != PathEnding::Outermost && !(path.ending == PathEnding::Deeper && is_started())
+    {
         return None;
     }
-    let module = |number: Option<u32>| modules.get(number? as usize);
-    let mut outermost = path.frames.iter().rev().map(|frame| module(frame.module));
-    let file = outermost.find(|module| !module.is_some_and(starts_another))??;
     let is_file = file.function.as_deref() == Some(STATEMENTS) && !file.file.starts_with('<');
     let (directory, name) = directory_and_name(&file.file);
     // `python -m` with a package runs a file that has the same name in all packages.
@@ -107,6 +112,11 @@ mod tests {
             // Nobody knows what is outside of that, or the outermost is no file: a thread, `python -c`, C.
             (&[main, halo], Deeper, None),
             (&[main, halo], Cut, None),
+            // It is enough that what runs the script is known.
+            (&[main, halo, frozen, runs], Deeper, Some("halo.py")),
+            (&[main, halo, frozen, runs], Cut, None),
+            (&[halo, ("exec_module", "<frozen importlib._bootstrap>")], Deeper, None),
+            (&[frozen, runs], Deeper, None),
             (&[("run", "/usr/lib/python3.11/threading.py")], Outermost, None),
             (&[("<module>", "<string>")], Outermost, None),
             (&[library], Outermost, None),

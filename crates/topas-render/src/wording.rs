@@ -49,6 +49,15 @@ pub(crate) fn named(bytes: &[u8]) -> String {
 
 /// A program, and in brackets the scripts that it ran as an interpreter, if any are known.
 pub(crate) fn with_scripts<'s>(exe: &[u8], scripts: impl IntoIterator<Item = &'s str>) -> String {
+    programs(exe, &[], scripts)
+}
+
+/// The same of a launch in which further ranks run other programs.
+pub(crate) fn programs<'s>(
+    exe: &[u8],
+    others: &[Box<[u8]>],
+    scripts: impl IntoIterator<Item = &'s str>,
+) -> String {
     /// So many are named.
     const NAMED: usize = 3;
     let mut scripts: Vec<String> =
@@ -56,9 +65,20 @@ pub(crate) fn with_scripts<'s>(exe: &[u8], scripts: impl IntoIterator<Item = &'s
     if scripts.len() > NAMED {
         scripts[NAMED] = "...".to_owned();
     }
+    let mut exes = vec![named(exe)];
+    exes.extend(others.iter().map(|exe| named(exe)));
+    if exes.len() > NAMED + 1 {
+        let more = exes.split_off(NAMED).len();
+        exes.push(format!("{more} more programs"));
+    }
+    let last = exes.pop().unwrap_or_default();
+    let exes = match &exes[..] {
+        [] => last,
+        before => format!("{} and {last}", before.join(", ")),
+    };
     match &scripts[..] {
-        [] => named(exe),
-        names => format!("{} ({})", named(exe), names.join(", ")),
+        [] => exes,
+        names => format!("{exes} ({})", names.join(", ")),
     }
 }
 

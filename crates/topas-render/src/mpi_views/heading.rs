@@ -47,7 +47,7 @@ pub(super) fn first_line(profile: &MpiProfile) -> String {
     };
     format!(
         "{} of {}, {ranks}{hosts}, {}, launch {}",
-        crate::wording::with_scripts(&facts.exe, profile.scripts()),
+        crate::wording::programs(&facts.exe, &facts.other_exes, profile.scripts()),
         name(&facts.user),
         when(facts.date, facts.time),
         name(&facts.id)
@@ -277,7 +277,7 @@ fn missing(profile: &MpiProfile) -> Vec<String> {
 }
 
 /// Ranks from 0 to `npes` that are not among those that are known, which ascend.
-fn absent(known: &[MpiRank], npes: u64) -> Vec<PeRange> {
+pub(super) fn absent(known: &[MpiRank], npes: u64) -> Vec<PeRange> {
     let mut known = known.iter().map(|rank| u64::from(rank.rank)).peekable();
     ranges((0..npes).filter(move |rank| {
         while known.next_if(|known| known < rank).is_some() {}

@@ -4,7 +4,7 @@ use topas_mpi_data::{Ending, MpiRecordFacts};
 
 use super::cells::CellTable;
 use super::heading::when;
-use crate::wording::named;
+use crate::wording::{named, programs};
 
 fn end(facts: &MpiRecordFacts) -> String {
     match facts.ending {
@@ -17,30 +17,43 @@ fn end(facts: &MpiRecordFacts) -> String {
     }
 }
 
-/// A table: facts of each launch and the ranks in its profile.
+/// The directory in which a launch was begun; empty if that is not known.
+fn directory(facts: &MpiRecordFacts) -> String {
+    let directory = facts.directory().map(|directory| directory.as_os_str().as_encoded_bytes());
+    directory.map_or_else(String::new, crate::wording::clean)
+}
+
+/// What stands in a column where nothing is known.
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "-".to_owned() } else { text }
+}
+
+/// A table: facts of each launch and the ranks in its profile; of those that ranks keep the directory, too.
 pub fn launches(known: &[(&MpiRecordFacts, u64)]) -> String {
-    let mut cells =
-        CellTable::new(["launch", "when", "user", "ranks", "profiles", "end", "program"])
-            .left(3)
-            .words();
+    let has_directory = known.iter().any(|(facts, _)| facts.directory().is_some());
+    let header = ["launch", "when", "user", "ranks", "profiles", "end", "program"];
+    let header = header.into_iter().chain(has_directory.then_some("directory"));
+    let mut cells = CellTable::new(header).left(3).words();
     for (facts, ranks) in known {
-        let end = end(facts);
-        cells.row([
+        let row = [
             named(&facts.id),
             when(facts.date, facts.time),
             named(&facts.user),
-            facts.npes.map_or_else(|| "-".to_owned(), |npes| npes.to_string()),
+            or_dash(facts.npes.map(|npes| npes.to_string()).unwrap_or_default()),
             ranks.to_string(),
-            if end.is_empty() { "-".to_owned() } else { end },
-            named(&facts.exe),
-        ]);
+            or_dash(end(facts)),
+            programs(&facts.exe, &facts.other_exes, []),
+        ];
+        let directory = has_directory.then(|| or_dash(directory(facts)));
+        cells.row(row.into_iter().chain(directory));
     }
     cells.aligned(2)
 }
 
 /// The same as data.
 pub fn launches_csv(known: &[(&MpiRecordFacts, u64)]) -> String {
-    let mut cells = CellTable::new(["id", "when", "user", "npes", "profiles", "end", "exe"]);
+    let mut cells =
+        CellTable::new(["id", "when", "user", "npes", "profiles", "end", "exe", "directory"]);
     for (facts, ranks) in known {
         cells.row([
             crate::wording::clean(&facts.id),
@@ -50,6 +63,7 @@ pub fn launches_csv(known: &[(&MpiRecordFacts, u64)]) -> String {
             ranks.to_string(),
             end(facts),
             crate::wording::clean(&facts.exe),
+            directory(facts),
         ]);
     }
     cells.csv()

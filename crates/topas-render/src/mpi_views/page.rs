@@ -6,7 +6,7 @@ use super::body::ViewBody;
 use super::{Direction, View, Views};
 use super::{communicators, culprit, heading, partners, peers, sizes, waits};
 use crate::html::{document, figure, section};
-use crate::wording::{count, with_scripts};
+use crate::wording::{count, programs};
 
 /// The name of a view's section, and the title above it.
 fn title(view: View) -> (String, String) {
@@ -56,7 +56,7 @@ pub(super) fn page(views: &Views<'_>, asked: &[View]) -> String {
     let shown = if asked.is_empty() { all(views) } else { asked.to_vec() };
     let title = format!(
         "{}: MPI calls of {}",
-        with_scripts(&profile.facts.exe, profile.scripts()),
+        programs(&profile.facts.exe, &profile.facts.other_exes, profile.scripts()),
         count(profile.total.ranks, "rank")
     );
     let has_sentence = shown.iter().any(|view| matches!(view, View::Overview | View::Waits));

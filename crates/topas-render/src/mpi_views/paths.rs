@@ -1,9 +1,11 @@
 //! Call paths: by which callers a program came to MPI, and what that took.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use topas_mpi_data::{
-    CallersTime, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, RoutineNumber,
-    SourceFrame,
+    CallersTime, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, PathModule,
+    RoutineNumber, SourceFrame,
 };
 
 use super::Views;
@@ -143,6 +145,23 @@ impl PathViews {
         self.frames(path).first().map_or_else(|| "?".to_owned(), in_words)
     }
 
+    /// The same for sentences. An address in a compiled module of Python, which tells nobody what called MPI, is said to be
+    /// that, and outside of the functions of a script, if it is: a call by a function of Python has the place of this.
+    pub(super) fn call_place(&self, path: &LaunchPath, scripts: &BTreeSet<&str>) -> String {
+        let module = |frame: &PathFrame| self.paths.modules.get(frame.module? as usize);
+        let nameless = path.sums.frames.first().filter(|frame| {
+            self.source.get(*frame).is_none_or(Vec::is_empty)
+                && module(frame).is_some_and(is_module_of_python)
+        });
+        let Some(module) = nameless.and_then(module) else { return self.innermost(path) };
+        let name = module.file.rsplit('/').next().unwrap_or(&module.file);
+        let mut text = format!("{}, a module of Python", named(name.as_bytes()));
+        if let Some(script) = scripts.first().filter(|_| scripts.len() == 1) {
+            text += &format!(", outside of the functions of {}", named(script.as_bytes()));
+        }
+        text
+    }
+
     /// The names of its functions alone, innermost first: `exchange < solve < main`.
     pub(super) fn functions(&self, path: &LaunchPath) -> String {
         let name = |frame: &SourceFrame| named(frame.function.as_deref().unwrap_or("?").as_bytes());
@@ -155,6 +174,14 @@ impl PathViews {
         words.extend(PathViews::behind(path).map(str::to_owned));
         words.join(" < ")
     }
+}
+
+/// Whether a module is one that was compiled for Python: `MPI.cpython-311-x86_64-linux-gnu.so`.
+fn is_module_of_python(module: &PathModule) -> bool {
+    let name = module.file.rsplit('/').next().unwrap_or(&module.file);
+    module.function.is_none()
+        && name.ends_with(".so")
+        && [".cpython-", ".abi3.", ".pypy"].iter().any(|mark| name.contains(mark))
 }
 
 /// Whether the source of a function is Fortran, by the ending of its file.

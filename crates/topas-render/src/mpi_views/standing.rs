@@ -32,10 +32,11 @@ pub type CallPlaces = HashMap<(u32, u32), String>;
 pub fn call_places(profile: &MpiProfile, paths: &PathViews) -> CallPlaces {
     let open = profile.inside.iter().filter_map(|(rank, inside)| Some((*rank, inside.path?)));
     let last = profile.ranks.iter().filter_map(|rank| Some((rank.rank, rank.last?.path?)));
+    let scripts = profile.scripts();
     open.chain(last)
         .filter_map(|(rank, number)| {
             let path = paths.paths.numbered(rank, number)?;
-            Some(((rank, number), paths.innermost(path)))
+            Some(((rank, number), paths.call_place(path, &scripts)))
         })
         .collect()
 }

@@ -360,14 +360,11 @@ fn launches(count: usize) -> String {
     if count == 1 { "1 launch".to_owned() } else { format!("{count} launches") }
 }
 
-/// Whether a launch was begun in another directory than this one. A data file whose name the user has chosen may be
-/// anywhere.
+/// Whether a launch was begun in another directory than this one, as far as that is known.
 fn is_of_another_directory(profile: &MpiProfile) -> bool {
-    let Some(file) = profile.facts.data_file.as_ref().filter(|file| file.ends_with(OUT)) else {
-        return false;
-    };
+    let Some(directory) = profile.facts.directory() else { return false };
     let real = |path: &Path| path.canonicalize().ok();
-    match (file.parent().and_then(real), real(Path::new("."))) {
+    match (real(directory), real(Path::new("."))) {
         (Some(its), Some(this)) => its != this,
         // Its directory is gone, or cannot be looked at.
         _ => true,

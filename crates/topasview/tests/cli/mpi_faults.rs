@@ -119,7 +119,7 @@ fn a_launch_is_picked_by_its_id() {
         assert!(shown(dir.path(), &args).contains(", 2 ranks on node0000"));
     }
     let csv = shown(dir.path(), &["--list", "--csv"]);
-    assert!(csv.contains("\n5c3a-7,2026/11/20 08:01:02,mohr,2,2,finalize,heat2d\n"), "{csv}");
+    assert!(csv.contains("\n5c3a-7,2026/11/20 08:01:02,mohr,2,2,finalize,heat2d,\n"), "{csv}");
     let ViewOutput { code, err, .. } = view(dir.path(), &["--mpi", "--launch", "x"]);
     assert_eq!(code, 3);
     assert!(err.starts_with("topasview: error: no profile of launch x\n  hint: "), "{err}");
