@@ -190,6 +190,10 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         out += &paragraph(origin, columns);
         out.push('\n');
     }
+    // How a PE ended is known by its line, also where its profile ends without a word.
+    for urgent in search.beside.iter().filter(|beside| beside.urgent) {
+        out += &(paragraph(&sentence(urgent), columns) + "\n");
+    }
     out.extend(run.standing.as_ref().map(|standing| standing.text(columns)));
     for (number, finding) in (1..).zip(&search.findings) {
         let line = format!("{number}. {}", title(finding));
@@ -212,7 +216,7 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         out += &paragraph(&line, columns);
     }
     out.extend(search.seldom.iter().map(|one| seldom(one, columns)));
-    for beside in &search.beside {
+    for beside in search.beside.iter().filter(|beside| !beside.urgent) {
         out += &paragraph(&format!("Also: {}", sentence(beside)), columns);
     }
     if !search.ruled_out.is_empty() {
