@@ -140,9 +140,14 @@ impl FactValues {
         }
     }
 
+    /// Takes a value away again.
+    pub fn forget(&mut self, name: &str) {
+        self.values.retain(|(one, _)| *one != name);
+    }
+
     fn set(&mut self, name: &'static str, value: FactValue) {
         debug_assert!(Fact::named(name).is_some(), "{name} is in the table");
-        self.values.retain(|(one, _)| *one != name);
+        self.forget(name);
         self.values.push((name, value));
     }
 

@@ -18,6 +18,7 @@ mod ending;
 mod fact;
 mod last_rank;
 mod late_to_init;
+mod lead;
 mod log_run;
 mod margin;
 mod mpi_run;
@@ -31,6 +32,7 @@ mod wait_names;
 
 pub use ending::{ending_words, signal_name};
 pub use fact::{FACTS, Fact, FactSource, FactSpread, FactValue, FactValues};
+pub use lead::FindingLead;
 pub use log_run::run_facts;
 pub use margin::ToldBefore;
 pub use mpi_run::{add_mpi_facts, mpi_facts};

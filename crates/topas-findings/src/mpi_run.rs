@@ -435,6 +435,7 @@ fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mu
         facts,
     );
     facts.number("window_calls", windows.iter().map(|of| of.calls).sum::<u128>() as f64);
+    late_at_windows(known, &windows, facts);
     class(
         known,
         ["spawn_share", "spawn_cost", "spawn_sum"],
@@ -458,6 +459,27 @@ fn classes(profile: &MpiProfile, waits: Vec<RoutineWaits>, wall: f64, facts: &mu
     facts.number("poll_in_vain", nothing.calls as f64);
     if wall > 0.0 {
         facts.number("poll_rate", calls as f64 / ranks / wall);
+    }
+}
+
+/// Which routine that synchronises windows takes most time beside waits for ranks that come late, and these waits.
+fn late_at_windows(
+    (profile, waits): (&MpiProfile, &[RoutineWaits]),
+    windows: &[RoutineCalls],
+    facts: &mut FactValues,
+) {
+    let waited = |of: &RoutineCalls| -> u128 {
+        let own = waits.iter().filter(|waits| waits.number == of.number);
+        own.map(|waits| waits.sums.waited()).sum()
+    };
+    let time = |of: &&RoutineCalls| of.time.saturating_sub(waited(of));
+    let most = windows.iter().max_by_key(time).filter(|of| time(of) > 0);
+    let name = most.map(|of| profile.routines.name(of.number));
+    facts.text("window_routine", name.map_or_else(String::new, |name| format!("MPI_{name}")));
+    let late: u128 = windows.iter().map(waited).sum();
+    if late > 0 {
+        let callers = CallersTime::of(profile).count as f64;
+        facts.number("window_late_cost", late as f64 / 1e9 / callers);
     }
 }
 

@@ -13,6 +13,7 @@ mod delay;
 mod efficiency;
 mod identity;
 mod last_sign;
+mod last_to_end;
 mod late_to_init;
 mod launch_profile;
 mod live;
@@ -54,6 +55,7 @@ pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,
 };
 pub use last_sign::LastSign;
+pub use last_to_end::{delayed_before_end, last_to_end};
 pub use late_to_init::LateToInit;
 pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};

@@ -4,9 +4,11 @@
 //! own. Text for people is no interface, but for the matrices, which have the form of SGI's
 //! MPInside and are meant for awk; CSV and JSON are.
 
+mod absent;
 mod amount;
 mod body;
 mod cells;
+mod charged_rank;
 mod communicators;
 mod compare;
 mod counters;
@@ -38,8 +40,11 @@ use topas_mpi_data::{Calibration, MpiProfile};
 
 use topas_chart::{Chart, Screen};
 
+pub use absent::absent_ranks;
 use body::ViewBody;
+pub use charged_rank::ChargedRank;
 pub use compare::{compare_csv, compare_json, compare_text};
+pub use culprit::charged_rank;
 pub(crate) use culprit::{measured, sentence};
 pub use heading::shared_processors;
 pub use json::SCHEMA;

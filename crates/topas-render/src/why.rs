@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json as object};
 use topas_data::field::{FieldKind, FieldUnit};
-use topas_findings::{BottleneckSearch, FactSource, FactValues, RuleFinding, ScantFinding};
+use topas_findings::{
+    BottleneckSearch, FactSource, FactValues, FindingLead, RuleFinding, ScantFinding,
+};
 
 use crate::finding::{json, sentence, sentences, words};
-use crate::mpi_views::{WaitKind, starter};
+use crate::mpi_views::{ChargedRank, WaitKind, starter};
 use crate::number::{duration, percent};
-use crate::wording::{count, hanging, named, paragraph, with_scripts};
+use crate::wording::{count, hanging, named, paragraph, programs};
 
 /// Schema of the JSON.
 pub const SCHEMA: &str = "topas.why/1";
@@ -22,6 +24,8 @@ pub struct SearchedRun {
     pub id: Box<[u8]>,
     /// Program
     pub exe: Box<[u8]>,
+    /// Those of further ranks that run other programs
+    pub other_exes: Vec<Box<[u8]>>,
     /// Scripts that it ran, if it is an interpreter and they are known
     pub scripts: Vec<String>,
     /// Ranks or PEs
@@ -113,20 +117,58 @@ fn ask(source: FactSource) -> &'static str {
     }
 }
 
+/// What is said first of the findings about the rank that is charged with the waits of a run of these facts.
+pub fn lead(charged: &ChargedRank, facts: &FactValues) -> FindingLead {
+    FindingLead {
+        place: format!("rank {}", charged.rank),
+        rules: match charged.kind {
+            WaitKind::LateSender => &["late-senders"],
+            WaitKind::LateReceiver => &["late-receivers", "busy-receivers"],
+            WaitKind::Collective => &["late-to-collectives"],
+        },
+        words: charged.lead(tells_computing(facts, charged.rank)),
+    }
+}
+
+/// Whether findings about waits say themselves how long a rank computes.
+fn tells_computing(facts: &FactValues, rank: u32) -> bool {
+    let names = |fact: String| named_rank(facts, &fact) == Some(rank);
+    let has = |fact: String| facts.get(&fact).is_some();
+    ["late", "latercv", "coll", "waits", "finalize"].into_iter().any(|kind| {
+        names(format!("{kind}_who")) && has(format!("{kind}_who_computes"))
+            || names(format!("{kind}_first")) && has(format!("{kind}_first_computes"))
+            || names(format!("{kind}_origin"))
+    })
+}
+
 /// Adds to facts of waits where in the source ranks wait for the rank in which these begin: `place` says that of a rank
-/// and a kind of wait, in a sentence.
+/// and a kind of wait, in a sentence. What is said of the charged rank is not said again, and if it causes most of all
+/// waits, those of its kind begin in it, too, unless they begin in another.
 pub fn add_wait_places(
     facts: &mut FactValues,
+    charged: Option<&ChargedRank>,
     mut place: impl FnMut(u32, Option<WaitKind>) -> Option<String>,
 ) {
-    for (who, to, kind) in [
-        ("late_first", "late_where", Some(WaitKind::LateSender)),
-        ("latercv_first", "latercv_where", Some(WaitKind::LateReceiver)),
-        ("coll_first", "coll_where", Some(WaitKind::Collective)),
-        ("waits_first", "waits_where", None),
+    for (who, turns, to, kind) in [
+        ("late_first", "late_turns", "late_where", Some(WaitKind::LateSender)),
+        ("latercv_first", "latercv_turns", "latercv_where", Some(WaitKind::LateReceiver)),
+        ("coll_first", "coll_turns", "coll_where", Some(WaitKind::Collective)),
+        ("waits_first", "waits_turns", "waits_where", None),
     ] {
-        let rank = named_rank(facts, who);
-        if let Some(words) = rank.and_then(|rank| place(rank, kind)) {
+        if let Some(most) = charged.filter(|charged| charged.is_most)
+            && kind.is_none_or(|kind| kind == most.kind)
+            && facts.get(who).is_none()
+        {
+            facts.text(who, format!("rank {}", most.rank));
+            facts.forget(turns);
+        }
+        let Some(rank) = named_rank(facts, who) else { continue };
+        let charged = charged.filter(|charged| charged.rank == rank && charged.place.is_some());
+        if kind.is_none() && charged.is_some() {
+            continue;
+        }
+        let said = charged.and_then(|charged| charged.place.as_ref());
+        if let Some(words) = place(rank, kind).filter(|words| Some(words) != said) {
             facts.text(to, words);
         }
     }
@@ -181,7 +223,7 @@ pub fn found(search: &BottleneckSearch, columns: usize) -> String {
 pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> String {
     let mut out = format!(
         "{}, {} PEs, {} of wall clock time, launch {}\n\n",
-        with_scripts(&run.exe, run.scripts.iter().map(String::as_str)),
+        programs(&run.exe, &run.other_exes, run.scripts.iter().map(String::as_str)),
         run.pes,
         duration(run.wall),
         named(&run.id)
@@ -266,11 +308,11 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
 fn worlds(run: &SearchedRun, columns: usize) -> String {
     let mut out = String::new();
     for world in run.worlds.iter().take(WORLDS) {
-        let SearchedRun { exe, pes, wall, id, .. } = &world.run;
+        let SearchedRun { exe, other_exes, pes, wall, id, .. } = &world.run;
         let line = format!(
             "World {}: {}, {pes} PEs, {} of wall clock time, launch {}, started by {}{}.",
             world.number,
-            named(exe),
+            programs(exe, other_exes, []),
             duration(*wall),
             named(id),
             starter(&world.starter, world.parent),

@@ -9,8 +9,8 @@ use topas_mpi_data::{
     LaunchPath, LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool,
     time_of_callers,
 };
-use topas_render::mpi_views::{CallPlaces, PathViews, call_places, where_waited};
-use topas_render::why::add_wait_places;
+use topas_render::mpi_views::{CallPlaces, PathViews, call_places, charged_rank, where_waited};
+use topas_render::why::{add_wait_places, lead};
 use topas_symbols::Symbols;
 
 use crate::args::TopArgs;
@@ -142,8 +142,9 @@ impl Watch {
     fn search(&mut self, profile: &MpiProfile) -> BottleneckSearch {
         let id = &profile.facts.id;
         let mut facts = mpi_facts(profile);
+        let mut charged = charged_rank(profile, None);
         if let Some(paths) = LaunchPaths::of(profile) {
-            add_wait_places(&mut facts, |rank, kind| {
+            let mut views_of = |rank: u32| {
                 let mut paths = paths.clone();
                 let waits = |path: &LaunchPath| path.partners.iter().any(|of| of.peer == rank);
                 let its: Vec<Option<u64>> = paths
@@ -154,12 +155,18 @@ impl Watch {
                     .collect();
                 paths.paths.retain(|path| waits(path) || its.contains(&Some(path.id)));
                 let (source, _) = self.symbols.of(&paths);
-                let views = PathViews { paths, source, by_rank: false, nameless: Vec::new() };
-                where_waited(&views, profile, rank, kind)
+                PathViews { paths, source, by_rank: false, nameless: Vec::new() }
+            };
+            if let Some(rank) = charged.as_ref().map(|charged| charged.rank) {
+                charged = charged_rank(profile, Some(&views_of(rank)));
+            }
+            add_wait_places(&mut facts, charged.as_ref(), |rank, kind| {
+                where_waited(&views_of(rank), profile, rank, kind)
             });
         }
         let before = self.found.as_ref().filter(|(of, _)| of == id).map(|(_, search)| search);
         let mut search = self.rules.search(&facts, before);
+        charged.iter().for_each(|charged| self.rules.lead(&mut search, &lead(charged, &facts)));
         if hides_costs(profile) {
             search.withhold();
         }

@@ -6,7 +6,7 @@ mod output;
 
 pub use args::MpiArgs;
 pub use input::{ELSEWHERE, spools};
-pub use output::{called_at, paths, started_at, waited_at, world_started};
+pub use output::{called_at, paths, started_at, world_started};
 
 use topas_mpi_data::MpiProfile;
 use topas_terminal::Printed;

@@ -13,24 +13,25 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    LaunchPaths, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
-    WorldLink, data_file_beside, first_world, is_spool, processors_of, read_profiles,
-    read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
+    MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog, WorldLink,
+    data_file_beside, first_world, is_spool, processors_of, read_profiles, read_spool_files,
+    replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
-    Views, WorldViews, call_places, shared_processors, standing_words, starters_in_words,
+    ChargedRank, PathViews, Views, WorldViews, absent_ranks, call_places, charged_rank,
+    shared_processors, standing_words, starters_in_words, where_waited,
 };
 use topas_render::view::ViewSections;
 use topas_render::why::{
-    SearchedRun, SearchedWorld, StandingRun, add_wait_places, named_rank, text, value,
+    SearchedRun, SearchedWorld, StandingRun, add_wait_places, lead, named_rank, text, value,
 };
 use topas_terminal::{Look, Printed, Progress};
 
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::{ELSEWHERE, called_at, kept, paths, started_at, waited_at, world_started};
+use crate::mpi_profile::{ELSEWHERE, called_at, kept, paths, started_at, world_started};
 use crate::timeline::warn;
 
 /// What was read of a run.
@@ -80,9 +81,13 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         );
         return exit::NO_PES;
     }
-    let mut facts = facts(args, run.table.as_ref(), run.profile.as_ref());
+    let known = run.profile.as_ref().map(|profile| ChargedProfile::of(args, profile));
+    let charged = known.as_ref().and_then(|known| known.charged.clone());
+    let mut facts = facts(args, run.table.as_ref(), known.as_ref());
+    drop(known);
     let has_log = add_log(args, &mut run, &mut facts);
     let mut search = rules.search(&facts, before(rules, &run).as_ref());
+    charged.iter().for_each(|charged| rules.lead(&mut search, &lead(charged, &facts)));
     let standing = run.profile.as_ref().and_then(|profile| standing(args, profile));
     match &standing {
         Some(StandingRun { goes_on: false, .. }) => search.withhold(),
@@ -90,6 +95,9 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
             StandingRun { words: Some(_), .. } | StandingRun { shares_processors: Some(_), .. },
         ) => search.doubt(),
         _ => {}
+    }
+    if run.profile.as_ref().and_then(absent_ranks).is_some() {
+        rules.reopen(&mut search, &facts);
     }
     let links = world_links(&run.all);
     let of = SearchedRun {
@@ -116,7 +124,8 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
 /// What is to be said first of a profile: that the program runs, which ranks stand still, which were lost.
 fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     let places = paths(args, profile).map(|paths| call_places(profile, &paths));
-    let words = standing_words(profile, &places.unwrap_or_default());
+    let all = [standing_words(profile, &places.unwrap_or_default()), absent_ranks(profile)];
+    let words = all.into_iter().flatten().reduce(|all, more| all + " " + &more);
     let runs = profile.origin == Origin::Live;
     let is_lasting = Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting);
     let processors = Views::host(profile).and_then(processors_of);
@@ -346,7 +355,10 @@ fn worlds(
     let Some(own) = own(run) else { return Vec::new() };
     let searched_world = |world: NumberedWorld<'_, '_>| {
         let NumberedWorld { number, parent, link } = world;
-        let facts = facts(args, None, Some(link.child));
+        let known = ChargedProfile::of(args, link.child);
+        let facts = facts(args, None, Some(&known));
+        let mut search = rules.search(&facts, None);
+        known.charged.iter().for_each(|charged| rules.lead(&mut search, &lead(charged, &facts)));
         SearchedWorld {
             run: searched(None, Some(link.child), &facts),
             number,
@@ -354,29 +366,48 @@ fn worlds(
             starter: starters_in_words(link),
             rank: link.call().map(|(rank, _)| rank),
             call: world_started(args, link),
-            search: rules.search(&facts, None),
+            search,
         }
     };
     worlds_started_by(own, links).into_iter().map(searched_world).collect()
 }
 
+/// A profile with what its call paths tell.
+struct ChargedProfile<'p> {
+    profile: &'p MpiProfile,
+    /// Its call paths with their places in the source, if they were counted
+    paths: Option<PathViews>,
+    /// The rank that is charged with the waits
+    charged: Option<ChargedRank>,
+}
+
+impl ChargedProfile<'_> {
+    fn of<'p>(args: &Args, profile: &'p MpiProfile) -> ChargedProfile<'p> {
+        let paths = paths(args, profile);
+        let charged = charged_rank(profile, paths.as_ref());
+        ChargedProfile { profile, paths, charged }
+    }
+}
+
 /// All facts of a run.
-fn facts(args: &Args, table: Option<&PeTable>, profile: Option<&MpiProfile>) -> FactValues {
+fn facts(args: &Args, table: Option<&PeTable>, known: Option<&ChargedProfile<'_>>) -> FactValues {
     let mut facts = match table {
         Some(table) => ViewSections::new(table, None).facts(),
         None => FactValues::default(),
     };
-    let Some(profile) = profile else { return facts };
+    let Some(ChargedProfile { profile, paths, charged }) = known else { return facts };
     match facts.get_number("wall") {
         Some(wall) => add_mpi_facts(profile, wall, &mut facts),
         None => facts = mpi_facts(profile),
     }
-    facts.number("paths_known", if LaunchPaths::of(profile).is_some() { 1.0 } else { 0.0 });
-    add_wait_places(&mut facts, |rank, kind| waited_at(args, profile, rank, kind));
-    if let Some(routine) = facts.get_text("file_routine")
-        && let Some(place) = called_at(args, profile, routine.trim_start_matches("MPI_"))
-    {
-        facts.text("file_where", place);
+    facts.number("paths_known", if paths.is_some() { 1.0 } else { 0.0 });
+    add_wait_places(&mut facts, charged.as_ref(), |rank, kind| {
+        where_waited(paths.as_ref()?, profile, rank, kind)
+    });
+    for (routine, place) in [("file_routine", "file_where"), ("window_routine", "window_where")] {
+        let routine = facts.get_text(routine).map(|routine| routine.trim_start_matches("MPI_"));
+        let words = routine.and_then(|name| called_at(paths.as_ref()?, profile, name));
+        facts.text(place, words.unwrap_or_default());
     }
     let who = named_rank(&facts, "spawn_who");
     if let Some(words) = who.and_then(|who| started_at(args, profile, who)) {
@@ -396,6 +427,7 @@ fn searched(
     SearchedRun {
         id: id.cloned().unwrap_or_default(),
         exe: exe.cloned().unwrap_or_default(),
+        other_exes: profile.map_or(Vec::new(), |profile| profile.facts.other_exes.clone()),
         scripts: profile.map_or(Vec::new(), |profile| {
             profile.scripts().into_iter().map(str::to_owned).collect()
         }),

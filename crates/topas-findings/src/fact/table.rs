@@ -428,6 +428,13 @@ pub const FACTS: &[Fact] = &[
     ),
     fact("window_cost", SECONDS, "Mean time of a rank in it."),
     fact("window_sum", SECONDS, "Time of all ranks together in it."),
+    fact("window_routine", TEXT, "The routine with most of it."),
+    fact("window_where", TEXT, "Where in the source most of the time of this routine is."),
+    fact(
+        "window_late_cost",
+        SECONDS,
+        "Mean time of a rank in waits there for others that come late.",
+    ),
     fact(
         "finalize_share",
         SHARE,

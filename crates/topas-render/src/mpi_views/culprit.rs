@@ -5,7 +5,9 @@ use topas_mpi_data::{
     delay_origin, is_longer, leading, others_wait_longer, own_waits,
 };
 
+use super::absent::absent_ranks;
 use super::amount::routine_name;
+use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::paths::PathViews;
 use super::waited_place::{WaitKind, place, routine_waited};
 use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
@@ -113,7 +115,10 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let (wall, whose) = (callers.time, callers.whose());
     let waited = waited_in_all(profile);
     let told = |routine: &RoutineCalls| Parts::of(profile, routine).told();
-    let untold = untold(profile.total.routines.iter(), told, wall / WORTH_A_NAME);
+    // That is told first of ranks of which there is no profile.
+    let absent = absent_ranks(profile);
+    let untold = untold(profile.total.routines.iter(), told, wall / WORTH_A_NAME)
+        .filter(|_| absent.is_none());
     let not_known = |(routine, time): (RoutineNumber, u128)| {
         format!(
             "{} of it is in calls of which it is not known for whom they wait, most of that in {}.",
@@ -124,9 +129,14 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     if waited.saturating_mul(WORTH_A_NAME) < wall {
         // Why calls wait that have not ended nobody knows yet.
         if standing::is_told(profile) {
-            return None;
+            return absent;
         }
         let share = percent_of(waited, wall);
+        if let Some(absent) = absent {
+            return Some(format!(
+                "{absent} The others hardly wait for each other: {share} of the time of all {whose}."
+            ));
+        }
         let hardly =
             format!("anks hardly wait for each other: {share} of the time of all {whose}.");
         return Some(match untold {
@@ -144,7 +154,10 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             }
         });
     }
-    let mut text = charge(profile, paths, waited)?;
+    let mut text = match charge(profile, paths, waited)? {
+        Said::Charged(rank) => rank.text(),
+        Said::Words(text) => text,
+    };
     // What is not known may be of another rank.
     if let Some(untold) = untold.filter(|(_, time)| 2 * time >= waited) {
         text += &format!(
@@ -152,11 +165,37 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             not_known(untold).replacen(" of it", "", 1)
         );
     }
-    Some(text)
+    Some(match absent {
+        Some(absent) => format!("{absent} {text}"),
+        None => text,
+    })
+}
+
+/// What is said of the waits of ranks.
+enum Said {
+    /// That one rank is charged with them
+    Charged(ChargedRank),
+    /// Something else
+    Words(String),
+}
+
+/// The rank that is charged with the waits, if one is, and what is said of it.
+pub fn charged_rank(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<ChargedRank> {
+    if !are_measured(profile) {
+        return None;
+    }
+    let waited = waited_in_all(profile);
+    if waited.saturating_mul(WORTH_A_NAME) < CallersTime::of(profile).time {
+        return None;
+    }
+    match charge(profile, paths, waited)? {
+        Said::Charged(rank) => Some(rank),
+        Said::Words(_) => None,
+    }
 }
 
 /// What is said of ranks that waited so long, in ns.
-fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Option<String> {
+fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Option<Said> {
     let callers = CallersTime::of(profile);
     let (wall, whose) = (callers.time, callers.whose());
     let all = blamed(profile);
@@ -164,106 +203,135 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     let most = all.first().map_or(0, |(_, blame)| blame.time());
     if let Some((rank, blame)) = outside.first().filter(|(_, blame)| blame.time() > most) {
         let name = named(rank.name(profile).as_bytes());
-        return Some(format!(
+        return Some(Said::Words(format!(
             "The ranks of this world wait {} s for {name}, {} of their time, {}.",
             seconds(blame.time(), 3),
             percent_of(blame.time(), wall),
             WaitKind::longest(blame).because()
-        ));
+        )));
     }
     let Some((last, blame)) = all.first() else {
         let share = percent_of(waited, wall);
-        return Some(format!("Ranks wait for each other {share} of the time of all {whose}."));
+        let text = format!("Ranks wait for each other {share} of the time of all {whose}.");
+        return Some(Said::Words(text));
     };
     let Some(charged) = Charge::of(profile, &all, waited) else {
-        return Some(format!(
+        return Some(Said::Words(format!(
             "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
             percent_of(waited, wall),
             seconds(blame.time(), 3)
-        ));
+        )));
     };
     let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
-    let mut text;
-    let (rank, kind) = match charged {
+    let begins_in = |rank: u32| {
+        let origin = delay_origin(profile, Blame::time).filter(|(first, _)| *first == rank);
+        origin.map_or(0, |(_, begins)| (begins * 1e9) as u128)
+    };
+    let mut waits;
+    // `because` is what is waited because of the rank, in ns, if that is at hand.
+    let (rank, reason, because) = match charged {
         Charge::Chain(DelayBeginning { first, next, waited }) => {
-            let kind = WaitKind::longest(&waited);
-            let why = mostly_in(profile, paths, first, kind);
+            let next_rank = profile.ranks.iter().filter(|known| known.rank == next);
+            let reason = ReasonOfWaits::of(profile, first, &waited, next_rank);
+            let why = mostly_in(profile, paths, first, reason);
             let reached = if next == *last {
                 format!("the others wait {time} s for rank {last}")
             } else {
                 format!("the delay reaches rank {last}, for which the others wait {time} s")
             };
-            text = format!(
+            waits = format!(
                 "Rank {first} makes the others wait: rank {next} waits {} s for it{why}; {reached}, \
                  {share} of the time of all {whose}.",
                 seconds(waited.time(), 3)
             );
-            (first, kind)
+            (first, reason, None)
         }
         Charge::Origin(first, begins) => {
             let its = all.iter().find(|(rank, _)| *rank == first);
-            let kind = WaitKind::longest(its.map_or(blame, |(_, its)| its));
-            let why = mostly_in(profile, paths, first, kind);
+            let its = its.map_or(blame, |(_, its)| its);
+            let reason = ReasonOfWaits::of(profile, first, its, &profile.ranks);
+            // How much of what begins in it reaches the end of MPI is not known.
+            let reason = ReasonOfWaits { at_end: None, ..reason };
+            let why = mostly_in(profile, paths, first, reason);
             let begins = (begins * 1e9) as u128;
-            text = format!(
+            waits = format!(
                 "Rank {first} makes the others wait{why}: of {} s that the ranks wait for each other, {} of the time \
                  of all {whose}, {} s begin in it, followed from rank to rank.",
                 seconds(waited, 3),
                 percent_of(waited, wall),
                 seconds(begins.min(waited), 3)
             );
-            (first, kind)
+            (first, reason, Some(begins))
         }
         Charge::Late(last) => {
-            let kind = WaitKind::longest(blame);
-            let why = mostly_in(profile, paths, last, kind);
-            text = format!(
+            let reason = ReasonOfWaits::of(profile, last, blame, &profile.ranks);
+            let why = mostly_in(profile, paths, last, reason);
+            waits = format!(
                 "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
             );
             if 2 * blame.time() < waited {
-                text += &format!(
+                waits += &format!(
                     " That is {} of what they wait for each other: no rank causes most of it.",
                     percent_of(blame.time(), waited)
                 );
             }
-            (last, kind)
+            (last, reason, Some(blame.time()))
         }
-        Charge::Turns => return Some(turns(profile, &all, waited)),
+        Charge::Turns => return Some(Said::Words(turns(profile, &all, waited))),
     };
-    if let Some((own, mean)) = computing(profile, rank) {
-        text += &format!(
-            " Rank {rank} computes {} s outside of MPI, the others {} s on average",
-            seconds(own, 3),
-            seconds(mean, 3)
-        );
-        text += &if is_longer(own, mean) {
-            ".".to_owned()
-        } else {
-            let known = profile.ranks.iter().find(|known| known.rank == rank);
-            let routines = known.into_iter().flat_map(|known| &known.sums.routines);
-            let told = |routine: &RoutineCalls| {
-                let waits = known.map(|known| known.sums.waits.routine(routine.number));
-                waits.map_or((0, 0), |waits| (waits.waited(), waits.unknown()))
-            };
-            match untold(routines, told, (blame.time() / 4).max(wall / WORTH_A_NAME)) {
-                None => ": it does not compute longer, so it is late because it waits itself, because the ranks take \
-                     turns, or because it lacks a processor in MPI."
-                    .to_owned(),
-                Some((routine, time)) => format!(
-                    ": it does not compute longer, and is late because it waits itself: it is {} s in calls of which \
-                     it is not known for whom they wait, most of that in {}.",
-                    seconds(time, 3),
-                    routine_name(profile, routine)
-                ),
-            }
-        };
-    }
+    let is_most = because.unwrap_or_else(|| begins_in(rank)) * 2 >= waited;
+    let computes = computing(profile, rank);
+    let is_late_otherwise = computes.is_some_and(|(own, mean)| !is_longer(own, mean));
     let place = paths.and_then(|paths| {
-        let routine = routine_waited(paths, rank, Some(kind), |_| true)?;
-        place(paths, profile, rank, Some(kind), routine)
+        let is = |routine| reason.is_in(routine);
+        let routine = routine_waited(paths, rank, Some(reason.kind), is)?;
+        place(paths, profile, rank, Some(reason.kind), routine)
     });
-    text.extend(place.map(|place| format!(" {place}")));
-    Some(text)
+    Some(Said::Charged(ChargedRank {
+        rank,
+        kind: reason.kind,
+        is_most,
+        waits,
+        computes: computes.map(|times| computes_so_long(profile, rank, times, blame)),
+        is_late_otherwise,
+        place,
+    }))
+}
+
+/// What a rank computes, and the others on average, in ns; and why it may be late if that is not longer. `blame` is what
+/// the others wait for the rank for which they wait most.
+fn computes_so_long(
+    profile: &MpiProfile,
+    rank: u32,
+    (own, mean): (u128, u128),
+    blame: &Blame,
+) -> String {
+    let text = format!(
+        "Rank {rank} computes {} s outside of MPI, the others {} s on average",
+        seconds(own, 3),
+        seconds(mean, 3)
+    );
+    if is_longer(own, mean) {
+        return text + ".";
+    }
+    let known = profile.ranks.iter().find(|known| known.rank == rank);
+    let routines = known.into_iter().flat_map(|known| &known.sums.routines);
+    let told = |routine: &RoutineCalls| {
+        let waits = known.map(|known| known.sums.waits.routine(routine.number));
+        waits.map_or((0, 0), |waits| (waits.waited(), waits.unknown()))
+    };
+    let least = (blame.time() / 4).max(CallersTime::of(profile).time / WORTH_A_NAME);
+    text + &match untold(routines, told, least) {
+        None => ": it does not compute longer, so it is late because it waits itself, because the ranks take \
+             turns, or because it lacks a processor in MPI."
+            .to_owned(),
+        Some((routine, time)) => format!(
+            ": it does not compute longer, and is late because it waits itself: it is {} s in calls of which \
+             it is not known for whom they wait, most of that in {}.",
+            seconds(time, 3),
+            routine_name(profile, routine)
+        ),
+    }
 }
 
 /// That the ranks wait for each other alike.
@@ -288,7 +356,7 @@ fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
 /// The time in calls of which nobody tells for whom they wait, if for anybody, in ns, and the routine that has most of
 /// it; None if it is less than `least`. `told` is what of the time of a routine was waited for others, and of what
 /// nobody knows whether it was.
-fn untold<'r>(
+pub(super) fn untold<'r>(
     routines: impl Iterator<Item = &'r RoutineCalls>,
     told: impl Fn(&RoutineCalls) -> (u128, u128),
     least: u128,
@@ -330,15 +398,28 @@ fn otherwise(
 
 /// The routine in which ranks waited most for a rank, and why. Without call paths nobody knows in
 /// which routine a rank waited for which other: then the one in which most of this kind was waited.
-fn mostly_in(profile: &MpiProfile, paths: Option<&PathViews>, rank: u32, kind: WaitKind) -> String {
-    let by_path = paths.and_then(|paths| routine_waited(paths, rank, Some(kind), |_| true));
+fn mostly_in(
+    profile: &MpiProfile,
+    paths: Option<&PathViews>,
+    rank: u32,
+    reason: ReasonOfWaits,
+) -> String {
+    let kind = reason.kind;
+    let is = |routine| reason.is_in(routine);
+    let by_path = paths.and_then(|paths| routine_waited(paths, rank, Some(kind), is));
     let routine = by_path.or_else(|| {
-        let routines = profile.total.routines.iter();
+        let routines = profile.total.routines.iter().filter(|routine| is(routine.number));
         let longest =
             routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind as usize]);
         longest.map(|routine| routine.number)
     });
-    routine.map_or_else(String::new, |routine| {
-        format!(", mostly in {} {}", routine_name(profile, routine), kind.because_in(routine))
-    })
+    let Some(routine) = routine else { return String::new() };
+    let (name, because) = (routine_name(profile, routine), kind.because_in(routine));
+    match reason.at_end {
+        None => format!(", mostly in {name} {because}"),
+        Some(at_end) => format!(
+            ", {} s of it in Finalize, to which it comes last, and before that mostly in {name} {because}",
+            seconds(at_end, 3)
+        ),
+    }
 }

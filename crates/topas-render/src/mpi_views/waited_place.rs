@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use topas_mpi_data::{Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber};
+use topas_mpi_data::{
+    Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, delayed_before_end,
+};
 
 use super::paths::PathViews;
 
@@ -94,14 +96,16 @@ pub(super) fn routine_waited(
 }
 
 /// Where the others wait for a rank, and what that does then: a sentence. Of all waits or of a kind, and of a kind where
-/// they wait before the end, because a rank comes to `MPI_Finalize` once, which is told by itself.
+/// they wait before the end, because a rank comes to `MPI_Finalize` once, which is told by itself. If what they wait there
+/// arises before, all waits are those before the end, too.
 pub fn where_waited(
     views: &PathViews,
     profile: &MpiProfile,
     rank: u32,
     kind: Option<WaitKind>,
 ) -> Option<String> {
-    let is_before = |of: RoutineNumber| kind.is_none() || !of.is_edge();
+    let is_all = kind.is_none() && delayed_before_end(profile, rank, &profile.ranks).is_none();
+    let is_before = |of: RoutineNumber| is_all || !of.is_edge();
     let before = routine_waited(views, rank, kind, is_before);
     let routine = before.or_else(|| routine_waited(views, rank, kind, |_| true))?;
     place(views, profile, rank, kind, routine)

@@ -10,8 +10,8 @@ use topas_mpi_data::{
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
-    MpiOrder, PathViews, View, Views, WaitKind, WorldViews, compare_csv, compare_json,
-    compare_text, launches, launches_csv, link_started_by, started_by, where_waited,
+    MpiOrder, PathViews, View, Views, WorldViews, compare_csv, compare_json, compare_text,
+    launches, launches_csv, link_started_by, started_by,
 };
 use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
@@ -151,27 +151,17 @@ pub fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
     Some(PathViews { paths, source, by_rank: args.mpi.paths == Some(PathsOf::Ranks), nameless })
 }
 
-/// Where in the source the others wait for a rank, in a sentence; None if call paths were not counted.
-pub fn waited_at(
-    args: &Args,
-    profile: &MpiProfile,
-    rank: u32,
-    kind: Option<WaitKind>,
-) -> Option<String> {
-    where_waited(&paths(args, profile)?, profile, rank, kind)
-}
-
 /// The call that started a world, in words; None if several are possible that differ.
 pub fn world_started(args: &Args, link: &WorldLink<'_>) -> Option<String> {
     link_started_by(paths(args, link.parent).as_ref(), link)
 }
 
-/// From where a routine was called for most of its time, by its name without `MPI_`; None if call paths were not
-/// counted.
-pub fn called_at(args: &Args, profile: &MpiProfile, routine: &str) -> Option<String> {
+/// From where a routine was called for most of its time, by its name without `MPI_`; None if it was not called by a path
+/// that is known.
+pub fn called_at(paths: &PathViews, profile: &MpiProfile, routine: &str) -> Option<String> {
     let mut known = profile.total.routines.iter().map(|of| of.number);
     let number = known.find(|number| profile.routines.name(*number) == routine)?;
-    paths(args, profile)?.longest_of(number)
+    paths.longest_of(number)
 }
 
 /// Where in the source a rank started processes last, in a sentence; None if call paths were not counted.

@@ -10,6 +10,7 @@ mod synthetic_mpi;
 mod synthetic_trace;
 
 mod balance;
+mod charged;
 mod culprit;
 mod data;
 mod faults;

@@ -1,0 +1,79 @@
+//! The rank for which the others wait, and what is said of it: the same words for every tool.
+
+use topas_mpi_data::{Blame, MpiProfile, MpiRank, RoutineNumber, delayed_before_end};
+
+use super::waited_place::WaitKind;
+
+/// The rank that is charged with the waits of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChargedRank {
+    /// Which one
+    pub rank: u32,
+    /// Why most of the waits are
+    pub kind: WaitKind,
+    /// At least half of what the ranks wait for each other is because of it
+    pub(crate) is_most: bool,
+    /// How long the others wait for it, and why: a sentence or two
+    pub(super) waits: String,
+    /// What it computes, and the others; None if that is not known
+    pub(super) computes: Option<String>,
+    /// It computes no longer than the others, and `computes` says why it may be late nevertheless
+    pub(super) is_late_otherwise: bool,
+    /// Where in the source they wait for it, and what it does then: a sentence; None if that is not known
+    pub place: Option<String>,
+}
+
+impl ChargedRank {
+    /// All that is said of it.
+    pub(super) fn text(&self) -> String {
+        let all = [Some(&self.waits), self.computes.as_ref(), self.place.as_ref()];
+        all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same in front of a finding, which may tell itself how long ranks compute.
+    pub(crate) fn lead(&self, tells_computing: bool) -> String {
+        let is_new = self.is_late_otherwise || !tells_computing;
+        let computes = self.computes.as_ref().filter(|_| is_new);
+        let all = [Some(&self.waits), computes, self.place.as_ref()];
+        all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Why ranks wait for a rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReasonOfWaits {
+    /// Most of it
+    pub(super) kind: WaitKind,
+    /// What they wait in `MPI_Finalize` is because of what they wait before: `kind` is that of the waits before
+    pub(super) is_before_end: bool,
+    /// That in ns, if it is worth a word
+    pub(super) at_end: Option<u128>,
+}
+
+impl ReasonOfWaits {
+    /// Of what these ranks wait for a rank.
+    pub(super) fn of<'p>(
+        profile: &'p MpiProfile,
+        late: u32,
+        blame: &Blame,
+        waiting: impl IntoIterator<Item = &'p MpiRank>,
+    ) -> ReasonOfWaits {
+        /// The part of all waits from which on those at the end are worth a word: a quarter.
+        const WORTH_A_WORD: u128 = 4;
+        match delayed_before_end(profile, late, waiting) {
+            Some((before, at_end)) => ReasonOfWaits {
+                kind: WaitKind::longest(&before),
+                is_before_end: true,
+                at_end: (WORTH_A_WORD * at_end >= blame.time()).then_some(at_end),
+            },
+            None => {
+                ReasonOfWaits { kind: WaitKind::longest(blame), is_before_end: false, at_end: None }
+            }
+        }
+    }
+
+    /// Whether routines are among those in which ranks wait for this reason.
+    pub(super) fn is_in(&self, routine: RoutineNumber) -> bool {
+        !self.is_before_end || !routine.is_edge()
+    }
+}
