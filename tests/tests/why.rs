@@ -36,7 +36,7 @@ const GRINDSTONE: [Bottleneck; 6] = [
     grindstone("random_barrier", 4, &["160", "5"], "late-to-collectives", &[]),
     grindstone("intensive_server", 4, &["40", "8"], "late-senders", &[0]),
     grindstone("big_message", 2, &["4000", "1000000"], "large-messages", &[]),
-    grindstone("small_messages", 4, &["300000", "1000"], "small-messages", &[]),
+    grindstone("small_messages", 4, &["300000", "1000"], "short-messages", &[]),
     // Rank 1 waits for the last message, then rank 0 for the answer while rank 1 empties its queue:
     // each is late for half of the time.
     grindstone("wrong_way", 2, &["2000", "1000"], "late-senders", &[]),
@@ -203,6 +203,51 @@ fn a_delay_in_a_part_of_a_communicator_is_found() {
 fn every_delay_is_followed_to_its_begin() {
     for mpi in Mpi::installed("every_delay_is_followed_to_its_begin") {
         DELAYS[1..].iter().for_each(|of| delay_begins_in(*of, mpi));
+    }
+}
+
+/// Calls that are many and short, in which no rank is late, and some of them beside a rank that is: the case, its
+/// ranks and rounds, the rule that comes first, and the rank.
+const SHORT_CALLS: [(&str, u32, &str, &str, &[u32]); 4] = [
+    ("ring", 4, "100000", "short-messages", &[]),
+    ("late", 4, "130", "late-senders", &[1]),
+    ("ping_pong", 2, "200000", "short-messages", &[]),
+    ("barriers", 4, "100000", "short-collectives", &[]),
+];
+
+fn short_calls_end_in(
+    (case, ranks, rounds, rule, blamed): (&str, u32, &str, &str, &[u32]),
+    mpi: Mpi,
+) {
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let program = scratch.path().join("short_calls");
+    build(mpi, "mpicc", &["waits/short_calls.c"], &["-O1"], &program);
+    let program = program.to_str().expect("path");
+    let words = ["TOPAS_MPI_LOG=64M", "TOPAS_MPI_WAITS=yes", program, case, rounds];
+    profiled(mpi, &scratch, ranks, &words, &places).good();
+    let log = event_log(places.out.parent().expect("a directory"));
+    let told = why(&scratch, &[&*places.out, &log]);
+    ends_in(case, mpi, rule, blamed, &told);
+    let lists = ["findings", "unsure", "seldom"].map(|list| told[list].to_string());
+    let accused = lists.iter().any(|list| list.contains("late-senders"));
+    assert_eq!(accused, !blamed.is_empty(), "{case}, {}: {told:#}", mpi.name());
+    let saving = told["findings"][0]["saving"].as_str().expect("what could be gained");
+    assert!(saving.contains("shorter by up to"), "{case}: {saving}");
+}
+
+#[test]
+fn many_short_calls_accuse_no_rank() {
+    for mpi in Mpi::installed("many_short_calls_accuse_no_rank") {
+        SHORT_CALLS[..2].iter().for_each(|of| short_calls_end_in(*of, mpi));
+    }
+}
+
+#[test]
+#[ignore = "cargo xtask test --findings"]
+fn all_kinds_of_short_calls_accuse_no_rank() {
+    for mpi in Mpi::installed("all_kinds_of_short_calls_accuse_no_rank") {
+        SHORT_CALLS[2..].iter().for_each(|of| short_calls_end_in(*of, mpi));
     }
 }
 

@@ -52,7 +52,18 @@ impl Fact {
         } else if begins(&["paths_"]) {
             FactSource::CallPaths
         } else if begins(&["mpi_", "outside_", "transfer_", "message_", "file_", "window_"])
-            || begins(&["init_", "spawn_", "poll_", "comm_", "processor_", "preempted_", "taken_"])
+            || begins(&[
+                "init_",
+                "spawn_",
+                "poll_",
+                "exchange_",
+                "gathering_",
+                "crowd",
+                "comm_",
+                "processor_",
+                "preempted_",
+                "taken_",
+            ])
         {
             FactSource::Mpi
         } else if begins(&["earlier_", "slower"]) {
@@ -115,6 +126,8 @@ pub struct FactSpread {
 pub struct FactValues {
     values: Vec<(&'static str, FactValue)>,
     spreads: Vec<(&'static str, FactSpread)>,
+    /// System time in s of each PE, if the lines of PEs are known
+    pub(crate) system: Vec<(u32, f64)>,
 }
 
 impl FactValues {

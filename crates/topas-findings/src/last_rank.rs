@@ -46,6 +46,10 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     facts.number("finalize_share", 100.0 * all as f64 / callers.time as f64);
     facts.number("finalize_cost", all as f64 / 1e9 / callers.count as f64);
     facts.number("finalize_sum", all as f64 / 1e9);
+    if all > 0 {
+        let longest = profile.ranks.iter().map(|rank| rank.sums.waits.at_end()).max();
+        facts.number("finalize_most", longest.map(|longest| longest as f64 / 1e9));
+    }
     let Some(last) = last_to_end(profile).filter(|_| all > 0) else { return };
     facts.text("finalize_who", format!("rank {}", last.rank));
     if let Some((own, mean)) = computing(profile, last.rank) {

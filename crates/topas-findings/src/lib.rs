@@ -16,6 +16,7 @@
 mod doubt;
 mod ending;
 mod fact;
+mod kernel;
 mod last_rank;
 mod late_to_init;
 mod lead;
@@ -25,7 +26,9 @@ mod mpi_run;
 mod pe_table;
 mod read;
 mod rule;
+mod saving;
 mod search;
+mod short_calls;
 mod template;
 mod timeline_run;
 mod wait_names;

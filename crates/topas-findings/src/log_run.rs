@@ -5,6 +5,7 @@ use topas_mpi_data::MpiProfile;
 
 use crate::ending::ending_words;
 use crate::fact::FactValues;
+use crate::kernel;
 use crate::mpi_run::add_mpi_facts;
 
 /// A ratio of sums over the PEs that have both terms, the second of which is not 0.
@@ -49,6 +50,8 @@ pub fn run_facts(
     let of_wall = ratio(run, |line| Some((system(line)?, line.record.wall.0)));
     facts.number("system_wall", of_wall.map(|share| 100.0 * share));
     facts.number("system_time", of_wall.map(|share| share * wall));
+    let of_cpu = of_cpu.map(|share| 100.0 * share);
+    kernel::add(of_wall.map(|share| share * wall), of_cpu, &mut facts);
     if !run.accelerated {
         facts.number("mflops", run.value("mflops"));
         facts.number("l1_per_op", run.value("l1_per_op"));

@@ -10,8 +10,11 @@ use topas_mpi_data::{
 use topas_mpi_table::{Epoch, FunctionClass};
 
 use crate::fact::FactValues;
+use crate::kernel;
 use crate::last_rank;
 use crate::late_to_init;
+use crate::saving;
+use crate::short_calls;
 use crate::wait_names::WaitNames;
 
 /// Share of a kind of wait from which on one rank is the one that others wait for.
@@ -103,6 +106,9 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     classes(profile, waits.map_or_else(Vec::new, |(_, routines)| routines), wall, facts);
     balance(profile, facts);
     without_waiting_processors(profile, facts);
+    saving::add(profile, facts);
+    short_calls::add(profile, facts);
+    kernel::without_waiting(profile, facts);
 }
 
 /// A rank that keeps its processor while it waits in MPI has the most CPU time for that, and no more work than others: its
@@ -131,6 +137,7 @@ const fn is_window(class: FunctionClass) -> bool {
 /// Whether the ranks had processors.
 fn processors(profile: &MpiProfile, facts: &mut FactValues) {
     let sums = &profile.total;
+    facts.number("crowd", 0.0);
     if sums.processor == 0 {
         return;
     }
@@ -139,6 +146,7 @@ fn processors(profile: &MpiProfile, facts: &mut FactValues) {
     facts.number("preempted_rate", sums.interruptions as f64 / seconds(sums.wall));
     let hosts = profile.facts.hosts.len().max(1) as u64;
     let has_enough = u64::from(sums.processors) >= sums.ranks.div_ceil(hosts);
+    facts.number("crowd", if has_enough { 0.0 } else { 1.0 });
     if has_enough {
         // Who lacks a processor for a time holds up all others for that time at most.
         let lacked = sums.wall.saturating_sub(sums.processor);
@@ -203,6 +211,10 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
         let most = routines.iter().max_by_key(of_routine).filter(|of| of_routine(of) > 0);
         let name = most.map(|of| profile.routines.name(of.number));
         facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
+        let waiting = routines.iter().filter(|of| of_routine(of) > 0);
+        let calls = waiting
+            .filter_map(|of| profile.total.routines.iter().find(|calls| calls.number == of.number));
+        facts.number(names.longest, calls.map(|of| of.longest).max().unwrap_or(0) as f64 / 1e9);
         culprit(profile, names, *kind, facts);
     }
     let waits = blamed_waits(profile, |of| of.late_receiver);

@@ -8,6 +8,7 @@ use topas_format::event::Metric;
 
 use crate::ending::ending_words;
 use crate::fact::FactValues;
+use crate::kernel;
 
 /// Share of the wall clock time below which CPU time is that of an idle PE.
 const IDLE: f64 = 0.05;
@@ -125,6 +126,9 @@ fn sums(table: &PeTable, wall: f64, facts: &mut FactValues) {
     facts.number("system_share", 100.0 * system / cpu);
     facts.number("system_wall", 100.0 * system / (pes * wall));
     facts.number("system_time", system / pes);
+    let each = table.rows.iter().map(|pe| (pe.pe, pe.system as f64 / 1e6));
+    facts.system = each.collect();
+    kernel::add(Some(system / pes), Some(100.0 * system / cpu), facts);
     if table.metric == Metric::FpOps {
         facts.number("mflops", sums.mflops.value());
     }

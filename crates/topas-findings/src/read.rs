@@ -36,7 +36,7 @@ impl fmt::Display for RuleFault {
 }
 
 /// Keys of a rule; those that may stand there several times are marked.
-const KEYS: [(&str, bool); 19] = [
+const KEYS: [(&str, bool); 21] = [
     ("what", false),
     ("scope", false),
     ("requires", false),
@@ -51,6 +51,8 @@ const KEYS: [(&str, bool); 19] = [
     ("ruled out", true),
     ("confidence", false),
     ("gain", false),
+    ("saving", false),
+    ("sure", false),
     ("next", false),
     ("link", false),
     ("unless", false),
@@ -266,6 +268,10 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         evidence: several("evidence")?,
         ruled_out: all("ruled out").iter().map(ruled_out).collect::<Result<_, _>>()?,
         gain: last("gain").map(|entry| fact(entry, &entry.value)).transpose()?,
+        saving: last("saving").map(template).transpose()?,
+        sure: last("sure")
+            .map(|entry| condition(entry, &replaced(entry, &parameters, false)?))
+            .transpose()?,
         next: template(needed("next")?)?,
         urgent: on("urgent")?,
         doubt: on("doubt")?,

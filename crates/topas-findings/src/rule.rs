@@ -2,7 +2,7 @@
 
 use topas_data::Expression;
 
-use crate::fact::{Fact, FactOperand, FactValues};
+use crate::fact::{Fact, FactOperand, FactValue, FactValues};
 use crate::margin::{Holding, ToldBefore, holding, with_another};
 use crate::read::{RuleFault, read};
 use crate::search::ScantFinding;
@@ -70,6 +70,10 @@ pub struct Rule {
     pub(crate) evidence: Vec<Template>,
     pub(crate) ruled_out: Vec<(Template, Expression<FactOperand>)>,
     pub(crate) gain: Option<&'static Fact>,
+    /// What could be gained, or why that is not known
+    pub(crate) saving: Option<Template>,
+    /// If this is not true, the rule tells what may be
+    pub(crate) sure: Option<Expression<FactOperand>>,
     pub(crate) next: Template,
     pub(crate) urgent: bool,
     /// Whether all that costs time is a hint only if this is found
@@ -100,6 +104,8 @@ pub struct RuleFinding {
     pub sentence: FindingWords,
     /// More evidence, a sentence each
     pub evidence: Vec<FindingWords>,
+    /// What could be gained, or why that is not known: a sentence
+    pub saving: Option<FindingWords>,
     /// How sure it is
     pub confidence: Confidence,
     /// Causes that the facts rule out
@@ -128,14 +134,28 @@ pub enum RuleOutcome {
 
 impl RuleFinding {
     /// Takes in another finding of the same cause: its sentence becomes evidence, and the gains add up.
-    fn take(&mut self, other: RuleFinding) {
+    pub(crate) fn take(&mut self, other: RuleFinding) {
         let sum = |a: Option<f64>, b: Option<f64>| Some(a.unwrap_or(0.0) + b?);
         self.seconds = sum(self.seconds, other.seconds).or(self.seconds);
         self.share = sum(self.share, other.share).or(self.share);
+        self.save(other.saving, self.seconds);
         self.evidence.push(other.sentence);
         self.evidence.extend(other.evidence);
         // What is found there, too, is not ruled out.
         self.ruled_out.clear();
+    }
+
+    /// What could be gained of two findings of one cause is told once: what the two cost together, or more if one
+    /// of them tells more, because it is the same rank that would have to be faster.
+    fn save(&mut self, other: Option<FindingWords>, together: Option<f64>) {
+        let value = |words: &FindingWords| words.iter().find_map(FindingWord::number);
+        let other = other.as_ref().and_then(value);
+        let Some(words) = &mut self.saving else { return };
+        for word in words {
+            if let FindingWord::Value(_, FactValue::Number(own)) = word {
+                *own = own.max(other.unwrap_or(0.0)).max(together.unwrap_or(0.0));
+            }
+        }
     }
 }
 
@@ -223,6 +243,7 @@ impl Rule {
             share: seconds.zip(wall).map(|(seconds, wall)| seconds / wall),
             sentence,
             evidence: self.evidence.iter().filter_map(|one| one.fill(facts)).collect(),
+            saving: self.saving.as_ref().and_then(|saving| saving.fill(facts)),
             confidence: self.confidence,
             ruled_out: ruled_out
                 .filter(|(_, when)| when.truth(facts) == Some(true))
@@ -283,8 +304,7 @@ impl Rules {
             let rule = self.named(&one.rule);
             !rule.is_some_and(|rule| rule.unless.iter().any(|other| names.contains(other)))
         });
-        let cost = |found: &RuleFinding| found.seconds.unwrap_or(0.0);
-        found.sort_by(|a, b| b.urgent.cmp(&a.urgent).then(cost(b).total_cmp(&cost(a))));
+        in_order(&mut found);
         let mut told: Vec<RuleFinding> = Vec::new();
         for one in found {
             let same = told.iter_mut().find(|known| self.is_same_cause(known, &one));
@@ -293,6 +313,7 @@ impl Rules {
                 None => told.push(one),
             }
         }
+        in_order(&mut told);
         if told.iter().any(|one| self.named(&one.rule).is_some_and(|rule| rule.doubt)) {
             for one in told.iter_mut().filter(|one| one.seconds.is_some()) {
                 one.confidence = Confidence::Hint;
@@ -306,7 +327,7 @@ impl Rules {
         self.rules.iter().find(|rule| rule.name == name)
     }
 
-    fn is_same_cause(&self, one: &RuleFinding, other: &RuleFinding) -> bool {
+    pub(crate) fn is_same_cause(&self, one: &RuleFinding, other: &RuleFinding) -> bool {
         let cause = |of: &RuleFinding| self.named(&of.rule)?.cause.as_deref();
         let place = |of: &RuleFinding| {
             let words = of.place.iter().flatten();
@@ -331,4 +352,10 @@ impl Rules {
         let rule = self.named(rule)?;
         rule.parameters.iter().find(|(one, _)| one == name).map(|(_, value)| &**value)
     }
+}
+
+/// Puts findings into their order: what is urgent first, then what costs most.
+pub(crate) fn in_order(findings: &mut [RuleFinding]) {
+    let cost = |found: &RuleFinding| found.seconds.unwrap_or(0.0);
+    findings.sort_by(|a, b| b.urgent.cmp(&a.urgent).then(cost(b).total_cmp(&cost(a))));
 }

@@ -3,7 +3,7 @@
 
 use crate::fact::{Fact, FactValues};
 use crate::margin::ToldBefore;
-use crate::rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};
+use crate::rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope, in_order};
 
 /// What a search came to.
 #[derive(Clone, Debug, Default)]
@@ -79,8 +79,9 @@ impl Rules {
         let explained = self.explained(&told, facts);
         for finding in told {
             match (finding.seconds, finding.share) {
+                _ if !self.is_sure(&finding, facts) => unsure.push(hint(finding)),
                 (Some(cost), _) if self.tests(&finding) && cost * ranks < explained + seconds => {
-                    unsure.push(RuleFinding { confidence: Confidence::Hint, ..finding });
+                    unsure.push(hint(finding));
                 }
                 _ if is_enough(&finding) => search.findings.push(finding),
                 // What is too little to be told is no finding of the search.
@@ -89,7 +90,6 @@ impl Rules {
             }
         }
         let most = limit("most").map_or(FINDINGS, |most| most as usize);
-        search.findings.truncate(most);
         let hypotheses = self.rules.iter().filter(|rule| is_hypothesis(rule));
         for rule in hypotheses {
             if search.findings.iter().any(|found| found.rule == rule.name) {
@@ -98,7 +98,13 @@ impl Rules {
             match outcome(rule) {
                 RuleOutcome::Not => match (rule.may_be_untold(facts), rule.too_scant(facts)) {
                     (Some(share), _) => search.not_ruled_out.push((rule.what.clone(), share)),
-                    (_, Some(seldom)) if is_enough(&seldom.finding) => search.seldom.push(seldom),
+                    (_, Some(seldom)) if is_enough(&seldom.finding) => {
+                        let better =
+                            |one: &String| search.findings.iter().any(|told| told.rule == *one);
+                        if !rule.unless.iter().any(better) {
+                            search.seldom.push(seldom);
+                        }
+                    }
                     (_, Some(little)) => search.little.push(little),
                     (None, None) => search.ruled_out.push(rule.what.clone()),
                 },
@@ -125,7 +131,10 @@ impl Rules {
         }
         search.unsure = self.ordered(unsure);
         search.unsure.retain(|finding| is_enough(finding));
+        self.merge(&mut search);
+        search.findings.truncate(most);
         search.unsure.truncate(most);
+        search.tell_once();
         // Shares of which the course is not known may be those of a short part of the run.
         if let Some(slices) = Fact::named("slices").filter(|fact| facts.get(fact.name).is_none())
             && search.findings.iter().any(|finding| self.tests(finding))
@@ -150,6 +159,59 @@ impl Rules {
         search
     }
 
+    /// What was seen too seldom, or varies too much, and has the cause of what is told goes into that: it is the same
+    /// rank that is late.
+    fn merge(&self, search: &mut BottleneckSearch) {
+        let BottleneckSearch { findings, unsure, seldom, .. } = search;
+        let told = |rule: &str| findings.iter().any(|found| found.rule == rule);
+        unsure.retain(|one| {
+            !self.named(&one.rule).is_some_and(|rule| rule.unless.iter().any(|other| told(other)))
+        });
+        let mut take = |one: &RuleFinding| {
+            let same = findings.iter_mut().find(|known| self.is_same_cause(known, one));
+            // Waits of all kinds together have those of each in them.
+            let has_it = |known: &RuleFinding| {
+                self.named(&known.rule).is_some_and(|rule| rule.unless.contains(&one.rule))
+            };
+            same.map(|known| {
+                if !has_it(known) {
+                    known.take(one.clone())
+                }
+            })
+            .is_some()
+        };
+        unsure.retain(|one| !take(one));
+        seldom.retain(|one| !take(&one.finding));
+        let mut apart: Vec<ScantFinding> = Vec::new();
+        for one in seldom.drain(..) {
+            let in_unsure = unsure.iter_mut().find(|known| self.is_same_cause(known, &one.finding));
+            let known = match in_unsure {
+                Some(known) => Some(known),
+                None => {
+                    let known = apart.iter_mut().map(|known| &mut known.finding);
+                    known.into_iter().find(|known| self.is_same_cause(known, &one.finding))
+                }
+            };
+            match known {
+                Some(known) => known.take(one.finding),
+                None => apart.push(one),
+            }
+        }
+        *seldom = apart;
+        in_order(findings);
+        in_order(unsure);
+        seldom.sort_by(|a, b| {
+            let cost = |one: &ScantFinding| one.finding.seconds.unwrap_or(0.0);
+            cost(b).total_cmp(&cost(a))
+        });
+    }
+
+    /// Whether a rule is sure of what it tells.
+    fn is_sure(&self, finding: &RuleFinding, facts: &FactValues) -> bool {
+        let sure = self.named(&finding.rule).and_then(|rule| rule.sure.as_ref());
+        sure.is_none_or(|sure| sure.truth(facts) != Some(false))
+    }
+
     /// Whether a finding is about a share that may vary during the run.
     fn tests(&self, finding: &RuleFinding) -> bool {
         self.named(&finding.rule).is_some_and(|rule| rule.test.is_some())
@@ -165,6 +227,32 @@ impl Rules {
         let causes = found.iter().filter_map(|finding| self.named(&finding.rule)?.explains);
         causes.filter_map(|fact| facts.get_number(fact.name)).fold(0.0, f64::max)
     }
+}
+
+impl BottleneckSearch {
+    /// Several rules may be about the same in few words, each by figures of its own: what one of them tells is in none of
+    /// the lists of what is not told, and nothing is in one of these twice.
+    fn tell_once(&mut self) {
+        let told = self.findings.iter().chain(&self.unsure).chain(&self.beside);
+        let scant = self.seldom.iter().chain(&self.little).map(|one| &one.finding);
+        let mut known: Vec<String> = told.chain(scant).map(|one| one.what.clone()).collect();
+        let first = |what: &String, known: &mut Vec<String>| {
+            let is_first = !known.contains(what);
+            known.push(what.clone());
+            is_first
+        };
+        let known_of_little: Vec<String> =
+            self.findings.iter().chain(&self.unsure).map(|one| one.what.clone()).collect();
+        self.little.retain(|one| !known_of_little.contains(&one.finding.what));
+        self.unknown.retain(|(what, _)| first(what, &mut known));
+        self.not_ruled_out.retain(|(what, _)| first(what, &mut known));
+        self.ruled_out.retain(|what| first(what, &mut known));
+    }
+}
+
+/// A finding that may be.
+fn hint(finding: RuleFinding) -> RuleFinding {
+    RuleFinding { confidence: Confidence::Hint, ..finding }
 }
 
 /// What an earlier search says of a rule.

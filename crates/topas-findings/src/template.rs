@@ -22,6 +22,14 @@ impl FindingWord {
             FindingWord::Value(_, value) => value.clone(),
         }
     }
+
+    /// The number that it says.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            FindingWord::Value(_, FactValue::Number(value)) => Some(*value),
+            FindingWord::Value(..) | FindingWord::Text(_) => None,
+        }
+    }
 }
 
 /// A sentence whose values are not known yet.

@@ -3,6 +3,7 @@
 use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline, TimelineNote};
 
 use crate::fact::{FactSpread, FactValues};
+use crate::short_calls;
 use crate::wait_names::WaitNames;
 
 /// Parts of a run. The first and the last one are told apart: programs begin and end in ways of their own.
@@ -105,13 +106,17 @@ fn scale(facts: &FactValues, share: &str, in_log: f64) -> Option<f64> {
 fn waits(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
     let ranks = timeline.processes.len().max(1) as f64;
-    for LoggedWaits { names: WaitNames { share, cost, sum, calls, .. }, classes, notes } in WAITS {
+    for LoggedWaits { names, classes, notes } in WAITS {
+        let WaitNames { share, cost, sum, calls, longest, gain, .. } = names;
         let time: u64 = timeline.rows.iter().map(|row| of_classes(&row.times, classes)).sum();
         let waited = |note: &&TimelineNote| note.wait > 0 && notes.contains(&note.kind);
         facts.number(share, 100.0 * time as f64 / all.max(1) as f64);
         facts.number(cost, time as f64 / 1e9 / ranks);
         facts.number(sum, time as f64 / 1e9);
         facts.number(calls, timeline.notes.iter().filter(waited).count() as f64);
+        let waits = timeline.notes.iter().filter(waited).map(|note| note.wait);
+        facts.number(longest, waits.max().unwrap_or(0) as f64 / 1e9);
+        facts.number(gain, time as f64 / 1e9 / ranks);
     }
     facts.number("waits_known", 1.0);
 }
@@ -124,6 +129,10 @@ pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
     facts.number("serialisation", 100.0 * factors.serialisation);
     facts.number("serialisation_cost", cost);
     facts.number("serialisation_sum", cost * replay.ranks.len() as f64);
+    let elapsed = replay.ranks.iter().map(|rank| rank.modelled.elapsed).fold(0.0, f64::max);
+    let computing: f64 = replay.ranks.iter().map(|rank| rank.modelled.computing).sum();
+    let waits = (elapsed - computing / replay.ranks.len() as f64) / 1e9;
+    short_calls::on_a_perfect_network(waits, facts);
 }
 
 /// The share of classes in the time of a part of the run, in percent.

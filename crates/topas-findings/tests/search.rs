@@ -1,7 +1,10 @@
 //! The search for bottlenecks: what varies is not told as sure, what was told before stays while it is about as
 //! much, one cause is told once, and what other programs may have caused is no finding.
 
-use topas_findings::{BottleneckSearch, Confidence, FactSpread, FactValues, Rules, ScantFinding};
+use topas_findings::{
+    BottleneckSearch, Confidence, FactSpread, FactValue, FactValues, FindingWord, Rules,
+    ScantFinding,
+};
 
 /// A run of 4 ranks and 100 s whose ranks wait for late senders for this share.
 fn late(share: f64) -> FactValues {
@@ -13,6 +16,8 @@ fn late(share: f64) -> FactValues {
         ("late_cost", share),
         ("late_sum", 4.0 * share),
         ("late_calls", 1000.0),
+        ("late_longest", 0.01),
+        ("late_gain", share),
         ("latercv_share", 0.0),
         ("coll_share", 0.0),
     ] {
@@ -167,6 +172,157 @@ fn one_cause_is_told_once() {
     assert!(found.ruled_out.is_empty(), "{found:?}");
 }
 
+/// The waits for a rank of which the larger part is in few calls, and the smaller one is enough by itself.
+fn late_in_two_ways(coll_longest: f64) -> FactValues {
+    let mut facts = late(6.0);
+    for (name, value) in [
+        ("coll_share", 20.0),
+        ("coll_cost", 20.0),
+        ("coll_sum", 80.0),
+        ("coll_calls", 93.0),
+        ("coll_longest", coll_longest),
+        ("coll_gain", 31.0),
+    ] {
+        facts.number(name, value);
+    }
+    facts.text("coll_first", "rank 3");
+    facts
+}
+
+#[test]
+fn waits_for_a_rank_in_few_calls_are_told_with_the_others() {
+    let gain = |search: &BottleneckSearch| {
+        let words = search.findings[0].saving.as_ref().expect("a saving");
+        words.iter().find_map(|word| match word {
+            FindingWord::Value(_, FactValue::Number(gain)) => Some(*gain),
+            _ => None,
+        })
+    };
+    for (longest, rule) in [(0.1, "late-senders"), (2.0, "late-to-collectives")] {
+        let search = Rules::builtin().search(&late_in_two_ways(longest), None);
+        assert_eq!((names(&search), search.seldom.len()), (vec![rule], 0), "{longest} s");
+        assert_eq!(search.findings[0].seconds, Some(26.0));
+        // The rank computes 31 s longer than the next: that is more than both waits together.
+        assert_eq!(gain(&search), Some(31.0));
+    }
+    let mut facts = late_in_two_ways(0.1);
+    facts.number("coll_gain", 20.0);
+    assert_eq!(gain(&Rules::builtin().search(&facts, None)), Some(26.0));
+    // Of another rank it is told by itself.
+    facts.text("coll_first", "rank 2");
+    let search = Rules::builtin().search(&facts, None);
+    assert_eq!((names(&search), search.seldom.len()), (vec!["late-senders"], 1));
+}
+
+/// A finding that is put together of two may cost more than one that was the largest.
+#[test]
+fn the_largest_loss_is_first_when_causes_were_put_together() {
+    let mut facts = late(10.0);
+    for (name, value) in
+        [("coll_share", 9.0), ("coll_cost", 9.0), ("coll_sum", 36.0), ("coll_calls", 1000.0)]
+    {
+        facts.number(name, value);
+    }
+    facts.text("coll_first", "rank 3");
+    for (name, value) in [
+        ("file_share", 12.0),
+        ("file_cost", 12.0),
+        ("file_sum", 48.0),
+        ("file_calls", 1000.0),
+        ("file_size", 1.0),
+    ] {
+        facts.number(name, value);
+    }
+    assert_eq!(names(&Rules::builtin().search(&facts, None)), ["late-senders", "files-in-mpi"]);
+}
+
+/// All waits together have those of each kind in them.
+#[test]
+fn a_kind_of_wait_is_not_added_to_all_of_them() {
+    let mut facts = late(4.0);
+    for (name, value) in [
+        ("latercv_cost", 0.0),
+        ("coll_share", 20.0),
+        ("coll_cost", 20.0),
+        ("coll_sum", 80.0),
+        ("coll_calls", 93.0),
+        ("coll_longest", 0.1),
+        ("waits_share", 24.0),
+        ("waits_cost", 24.0),
+        ("waits_sum", 96.0),
+        ("waits_calls", 1093.0),
+        ("waits_longest", 0.1),
+    ] {
+        facts.number(name, value);
+    }
+    facts.text("coll_first", "rank 3");
+    facts.text("waits_first", "rank 3");
+    let search = Rules::builtin().search(&facts, None);
+    assert_eq!((names(&search), search.seldom.len()), (vec!["mixed-waits"], 0));
+    assert_eq!(search.findings[0].seconds, Some(24.0));
+}
+
+/// Ranks that are more than the processors are in MPI for long, whatever the program does.
+#[test]
+fn time_in_mpi_without_a_cause_may_be_that_of_processors() {
+    let told = |crowd: f64, waits_known: f64| {
+        let mut facts = FactValues::default();
+        for (name, value) in [
+            ("npes", 4.0),
+            ("wall", 10.0),
+            ("crowd", crowd),
+            ("waits_known", waits_known),
+            ("lateunk_share", 0.0),
+            ("outside_surplus", 0.0),
+            ("mpi_share", 60.0),
+            ("mpi_cost", 6.0),
+            ("mpi_work_share", 50.0),
+            ("mpi_work_cost", 5.0),
+            ("mpi_work_sum", 20.0),
+            ("mpi_calls", 1000.0),
+        ] {
+            facts.number(name, value);
+        }
+        let search = Rules::builtin().search(&facts, None);
+        (search.findings.len(), search.unsure.len())
+    };
+    assert_eq!([told(0.0, 1.0), told(1.0, 1.0), told(1.0, 0.0)], [(1, 0), (0, 1), (1, 0)]);
+}
+
+/// Two rules about many small messages: what one of them tells the other does not rule out.
+#[test]
+fn what_is_told_by_one_rule_is_not_ruled_out_by_another() {
+    let mut facts = late(40.0);
+    for (name, value) in [
+        ("exchange_share", 80.0),
+        ("exchange_cost", 80.0),
+        ("exchange_sum", 320.0),
+        ("exchange_each", 1e6),
+        ("exchange_rate", 1e6),
+        ("exchange_time", 1e-4),
+        ("message_median", 8.0),
+        ("message_mean", 4.0),
+        ("message_count", 4e6),
+        ("message_rate", 5000.0),
+        ("transfer_share", 40.0),
+        ("transfer_cost", 40.0),
+        ("transfer_sum", 160.0),
+        ("waits_own", 90.0),
+        ("outside_surplus", 1.0),
+    ] {
+        facts.number(name, value);
+    }
+    let is_ruled_out = |search: &BottleneckSearch| {
+        search.ruled_out.iter().filter(|what| what.contains("small messages")).count()
+    };
+    let search = Rules::builtin().search(&facts, None);
+    assert_eq!((names(&search), is_ruled_out(&search)), (vec!["short-messages"], 0));
+    // A rank that computes longer is late, whatever there is beside.
+    facts.number("outside_surplus", 6.0);
+    let search = Rules::builtin().search(&facts, None);
+    assert_eq!((names(&search), is_ruled_out(&search)), (vec!["late-senders"], 1));
+}
+
 #[test]
 fn what_other_programs_may_have_caused_is_no_finding() {
     let rules = Rules::builtin();
@@ -199,6 +355,7 @@ fn waits_of_several_kinds_are_told_together() {
             ("npes", 4.0),
             ("wall", 1.6),
             ("waits_known", 1.0),
+            ("crowd", 0.0),
             ("late_share", 100.0 * late / 6.4),
             ("late_cost", late / 4.0),
             ("late_sum", late),

@@ -29,7 +29,7 @@ fn number(value: f64, unit: FieldUnit) -> String {
         // What is little is not shown as nothing.
         FieldUnit::None if value.abs() < 0.1 => significant(value, 3),
         FieldUnit::None if value.abs() >= 100.0 => format!("{value:.0}"),
-        FieldUnit::None => format!("{value:.3}"),
+        FieldUnit::None => significant(value, 3),
     }
 }
 
@@ -66,7 +66,13 @@ pub fn sentence(finding: &RuleFinding) -> String {
         text.push(' ');
         text += &sentences(evidence);
     }
+    text += &saving(finding);
     text + &advice(finding)
+}
+
+/// What could be gained, behind the sentences of a finding.
+pub(crate) fn saving(finding: &RuleFinding) -> String {
+    finding.saving.as_ref().map_or_else(String::new, |saving| format!(" {}", sentences(saving)))
 }
 
 /// What was ruled out, and the next step, behind the sentences of a finding.
@@ -99,6 +105,7 @@ pub fn json(finding: &RuleFinding) -> Value {
         "saving_share": finding.share,
         "sentence": words(&finding.sentence),
         "evidence": all(&finding.evidence),
+        "saving": finding.saving.as_ref().map(words),
         "confidence": finding.confidence.word(),
         "ruled_out": all(&finding.ruled_out),
         "next": words(&finding.next),

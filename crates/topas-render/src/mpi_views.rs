@@ -15,6 +15,7 @@ mod counters;
 mod culprit;
 mod efficiency;
 mod ended;
+mod function_name;
 mod heading;
 mod json;
 mod late_to_init;

@@ -6,7 +6,7 @@ use topas_findings::{
     BottleneckSearch, FactSource, FactValues, FindingLead, RuleFinding, ScantFinding,
 };
 
-use crate::finding::{json, sentence, sentences, words};
+use crate::finding::{json, saving, sentence, sentences, words};
 use crate::mpi_views::{ChargedRank, WaitKind, starter};
 use crate::number::{duration, percent};
 use crate::wording::{count, hanging, named, paragraph, programs};
@@ -214,7 +214,8 @@ fn little(ScantFinding { finding, basis, seen }: &ScantFinding) -> String {
 /// [`text`], without the next step.
 pub fn found(search: &BottleneckSearch, columns: usize) -> String {
     let told = |finding: &RuleFinding| {
-        paragraph(&format!("{}. {}", title(finding), sentences(&finding.sentence)), columns)
+        let told = sentences(&finding.sentence) + &saving(finding);
+        paragraph(&format!("{}. {told}", title(finding)), columns)
     };
     search.findings.iter().map(told).collect()
 }

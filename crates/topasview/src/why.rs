@@ -34,6 +34,9 @@ use crate::input::{passed_over, skipped, threads};
 use crate::mpi_profile::{ELSEWHERE, called_at, kept, paths, started_at, world_started};
 use crate::timeline::warn;
 
+/// Messages or collectives of a rank of which it is of interest where they are called.
+const MANY: f64 = 1000.0;
+
 /// What was read of a run.
 #[derive(Default)]
 struct KnownRun {
@@ -404,9 +407,17 @@ fn facts(args: &Args, table: Option<&PeTable>, known: Option<&ChargedProfile<'_>
     add_wait_places(&mut facts, charged.as_ref(), |rank, kind| {
         where_waited(paths.as_ref()?, profile, rank, kind)
     });
-    for (routine, place) in [("file_routine", "file_where"), ("window_routine", "window_where")] {
+    for (routine, place, amount, least) in [
+        ("file_routine", "file_where", "file_share", 0.0),
+        ("window_routine", "window_where", "window_share", 0.0),
+        ("exchange_routine", "exchange_where", "exchange_each", MANY),
+        ("gathering_routine", "gathering_where", "gathering_each", MANY),
+    ] {
         let routine = facts.get_text(routine).map(|routine| routine.trim_start_matches("MPI_"));
-        let words = routine.and_then(|name| called_at(paths.as_ref()?, profile, name));
+        let is_asked = facts.get_number(amount).is_some_and(|amount| amount >= least);
+        let words = routine
+            .filter(|_| is_asked)
+            .and_then(|name| called_at(paths.as_ref()?, profile, name));
         facts.text(place, words.unwrap_or_default());
     }
     let who = named_rank(&facts, "spawn_who");

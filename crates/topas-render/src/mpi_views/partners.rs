@@ -43,7 +43,7 @@ fn its_path(views: &Views<'_>, of: &PathViews, partner: &LaunchPartner) -> Strin
     let path = partner.peer_path.and_then(|id| of.paths.path(id));
     path.map_or_else(
         || NONE.to_owned(),
-        |path| format!("{}, {}", routine(views, path), of.innermost(path)),
+        |path| format!("{}, {}", routine(views, path), of.innermost_in_full(path)),
     )
 }
 

@@ -11,6 +11,7 @@ use topas_mpi_data::{
 use super::Views;
 use super::body::ViewBody;
 use super::cells::CellTable;
+use super::function_name;
 use super::json::{number, seconds as json_seconds};
 use super::order::{MpiOrder, RowKeys};
 use crate::number::{compact, exact_seconds, percent_of, seconds};
@@ -140,8 +141,20 @@ impl PathViews {
         of_it.max_by_key(|path| path.sums.amounts.time).map(|path| self.innermost(path))
     }
 
-    /// The function that called MPI, with its place: `exchange (halo.c:12)`.
+    /// The function that called MPI, with its place, as sentences have it: `exchange (halo.c:12)`, of C++ without the
+    /// arguments of templates.
     pub(super) fn innermost(&self, path: &LaunchPath) -> String {
+        let shortened = |frame: &SourceFrame| SourceFrame {
+            function: frame.function.as_deref().map(function_name::short),
+            ..frame.clone()
+        };
+        self.frames(path)
+            .first()
+            .map_or_else(|| "?".to_owned(), |frame| in_words(&shortened(frame)))
+    }
+
+    /// The same with its whole name.
+    pub(super) fn innermost_in_full(&self, path: &LaunchPath) -> String {
         self.frames(path).first().map_or_else(|| "?".to_owned(), in_words)
     }
 
