@@ -84,8 +84,8 @@ pub use sums::{
     TrafficSums, WAITED_NAMES, Waiting,
 };
 pub use timeline::{
-    CallPlace, HostClocks, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum,
-    LongestDelay, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
+    CallPlace, HostClocks, LongestDelay, MessageNumber, MessageNumbers, NamedState, NoteKind,
+    StateSum, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
     TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld, object_of_routine,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;

@@ -199,7 +199,10 @@ fn events(
             }
             if process.pauses(event) {
                 let (rank, path) = (process.rank, a.path);
-                return writeln!(out, "{rank},{thread},pause,{began},{length},,,,0,0,0,0,{path},,,");
+                return writeln!(
+                    out,
+                    "{rank},{thread},pause,{began},{length},,,,0,0,0,0,{path},,,"
+                );
             }
             writeln!(
                 out,

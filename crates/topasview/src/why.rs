@@ -415,9 +415,8 @@ fn facts(args: &Args, table: Option<&PeTable>, known: Option<&ChargedProfile<'_>
     ] {
         let routine = facts.get_text(routine).map(|routine| routine.trim_start_matches("MPI_"));
         let is_asked = facts.get_number(amount).is_some_and(|amount| amount >= least);
-        let words = routine
-            .filter(|_| is_asked)
-            .and_then(|name| called_at(paths.as_ref()?, profile, name));
+        let words =
+            routine.filter(|_| is_asked).and_then(|name| called_at(paths.as_ref()?, profile, name));
         facts.text(place, words.unwrap_or_default());
     }
     let who = named_rank(&facts, "spawn_who");

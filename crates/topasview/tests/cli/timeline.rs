@@ -352,9 +352,16 @@ fn a_browser_moves_in_time_lines() {
         for word in ["rank 5", "computing"] {
             assert!(text("late").contains(word), "{word}: {what}");
         }
-        let (began, ended) = (seen["lateBegan"].as_f64().unwrap(), seen["lateEnded"].as_f64().unwrap());
-        assert!(began < seen["from"].as_f64().unwrap() && seen["to"].as_f64().unwrap() < ended, "{what}");
-        assert!(text("lateWords").starts_with("rank 5: the longest delay that arose here ended at "), "{what}");
+        let (began, ended) =
+            (seen["lateBegan"].as_f64().unwrap(), seen["lateEnded"].as_f64().unwrap());
+        assert!(
+            began < seen["from"].as_f64().unwrap() && seen["to"].as_f64().unwrap() < ended,
+            "{what}"
+        );
+        assert!(
+            text("lateWords").starts_with("rank 5: the longest delay that arose here ended at "),
+            "{what}"
+        );
     });
 }
 
