@@ -67,6 +67,7 @@ fn a_finding_about_the_rank_begins_with_what_is_known_of_it() {
 fn what_may_be_begins_so_too() {
     let mut facts = waiting((10.0, "rank 3"), (1.0, "rank 3"));
     facts.number("late_calls", 10.0);
+    facts.number("late_longest", 0.01);
     facts.number("lateunk_share", 0.0);
     let search = led(&facts, "rank 3");
     let [seldom] = &search.seldom[..] else { panic!("{search:?}") };

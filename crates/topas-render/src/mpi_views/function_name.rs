@@ -33,7 +33,7 @@ pub(super) fn short(name: &str) -> String {
     // The blank in front of the name, not that of `(anonymous namespace)` or of `operator bool`.
     let searched = kept.replace(ANONYMOUS, &"_".repeat(ANONYMOUS.len()));
     let end = searched.find("operator").unwrap_or(searched.len());
-    let begin = searched[..end].trim_end().rfind(' ').map_or(0, |blank| blank + 1);
+    let begin = searched[..end].rfind(' ').map_or(0, |blank| blank + 1);
     let short = kept[begin..].trim_start_matches(['*', '&']);
     if short.is_empty() { name.to_owned() } else { short.to_owned() }
 }
