@@ -13,6 +13,10 @@ use crate::fact::FactValues;
 /// A rank has been without a processor for most of its time below this share.
 const FEW_PROCESSORS: f64 = 50.0;
 
+/// What is less than this share of the run, in percent, or than these seconds of all ranks is too little to be told.
+const TOLD: f64 = 5.0;
+const TOLD_TOGETHER: f64 = 1.0;
+
 /// A rank does little else than system calls from this share of its CPU time on.
 const MOSTLY: f64 = 60.0;
 
@@ -78,16 +82,19 @@ pub(crate) fn without_waiting(profile: &MpiProfile, facts: &mut FactValues) {
         return;
     }
     let cpu = 100.0 * system / of_cpu;
+    let pes = number("npes").unwrap_or(1.0);
     let processor = number("processor_share").unwrap_or(100.0);
     let outside = number("outside_share").unwrap_or(100.0) / 100.0 * wall;
-    let is_starved = processor < FEW_PROCESSORS
+    let is_little = 100.0 * own < TOLD * wall || own * pes < TOLD_TOGETHER;
+    let is_starved = is_little
+        && processor < FEW_PROCESSORS
         && number("preempted_rate").is_some_and(|rate| rate >= 10.0)
         && own >= START
         && of_cpu >= MOSTLY;
-    // With a processor of its own a rank would have been there for as large a part of the time.
+    // With a processor of its own a rank would have been there for as large a part of the time, unless it sleeps: so this is
+    // an estimate, for what would be passed over otherwise.
     let cost =
         if is_starved { (own * 100.0 / processor.max(1.0)).min(outside).max(own) } else { own };
-    let pes = number("npes").unwrap_or(1.0);
     facts.number("kernel_cost", cost);
     facts.number("kernel_sum", cost * pes);
     facts.number("kernel_cpu", 100.0 * own / cpu);
