@@ -165,7 +165,7 @@ const DELAYS: [(&str, u32, &str, u32); 7] = [
 ];
 
 /// The first sentence of the profile and the first finding, with the event log and without, name the rank in which
-/// the delay begins, and what the event log lacks makes no guess of it.
+/// the delay begins, in the same words, and what the event log lacks makes no guess of it.
 fn delay_begins_in((case, rounds, rule, rank): (&str, u32, &str, u32), mpi: Mpi) {
     let scratch = Scratch::new();
     let places = Places::new(&scratch);
@@ -181,11 +181,14 @@ fn delay_begins_in((case, rounds, rule, rank): (&str, u32, &str, u32), mpi: Mpi)
     let told = run(view.arg("--mpi").arg(&places.out)).good().out();
     let first: Vec<&str> = told.lines().skip(3).take(6).flat_map(str::split_whitespace).collect();
     let first = first.join(" ");
+    let opening = first.split(',').next().unwrap_or_default();
     let names = [format!("for rank {rank}, "), format!("Rank {rank} makes the others wait")];
     assert!(names.iter().any(|name| first.contains(name)), "{case}, {}: {first}", mpi.name());
     for files in [&[&*places.out, &log][..], &[&*places.out]] {
         let told = why(&scratch, files);
         ends_in(case, mpi, rule, &[rank], &told);
+        let sentence = first_told(case, &told)["sentence"].as_str().expect("a sentence");
+        assert!(sentence.starts_with(opening), "{opening}, {}: {sentence}", mpi.name());
         let is_told = !told["findings"].as_array().expect("a list").is_empty();
         let is_taken = told["beside"].to_string().contains("taken-processors");
         assert!(is_told || is_taken, "{case}, {}: {told:#}", mpi.name());
