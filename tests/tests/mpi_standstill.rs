@@ -73,6 +73,16 @@ impl Started {
 }
 
 impl Started {
+    /// Waits until no rank runs.
+    fn wait_for_the_end(&self) {
+        let begun = Instant::now();
+        while self.tool("topas-top", &["--once"]).code() == 0
+            && begun.elapsed() < Duration::from_secs(30)
+        {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// The processes of the ranks, by rank.
     fn processes(&self) -> Vec<Pid> {
         let csv = self.places.spooled_so_far();
@@ -168,6 +178,40 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
         is_whole(&why);
         assert!(why.contains("The program still runs"), "under {name}: {why}");
         assert!(!why.contains(": it costs ") && !why.contains("Ruled out"), "{why}");
+
+        // As a batch system ends them at the end of their time: whichever was first means nothing.
+        signal(&started.processes(), Signal::SIGKILL);
+        started.wait_for_the_end();
+        for words in ["--mpi", "--why"] {
+            let first = started.first_words(&[words]);
+            assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
+            assert!(first.contains(" when ranks 0-2 ended at "), "under {name}: {first}");
+            let circle = "So each waited for the next, 0 -> 1 -> 2 -> 0: the program may have hung in a deadlock,";
+            assert!(first.contains(circle), "under {name}: {first}");
+        }
+        let why = started.said("topasview", &["--why"]);
+        assert!(!why.contains(": it costs ") && !why.contains("Ruled out"), "under {name}: {why}");
+        assert!(why.contains("where no call has ended for so long"), "under {name}: {why}");
+    }
+}
+
+/// Ranks that are through with their work are in `MPI_Finalize`, and not outside of MPI.
+#[test]
+fn ranks_in_finalize_are_told_to_be_there() {
+    for mpi in Mpi::installed("ranks_in_finalize_are_told_to_be_there") {
+        let started = Started::new(mpi, "faults/deadlock.c", "finalize");
+        let name = mpi.name();
+        let place = format!("rank 2 in MPI_Finalize at main ({}) for ", line("deadlock.c", "end"));
+        let top = started.standstill();
+        assert!(top.contains(&place), "under {name}: {top}");
+        assert!(top.contains("0 -> 1 -> 0"), "under {name}: {top}");
+        let first = started.first_words(&["--mpi"]);
+        assert!(first.contains(&place), "under {name}: {first}");
+        signal(&started.processes(), Signal::SIGKILL);
+        started.wait_for_the_end();
+        let first = started.first_words(&["--mpi"]);
+        assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
+        assert!(first.contains(&place), "under {name}: {first}");
     }
 }
 
@@ -250,12 +294,7 @@ fn the_rank_that_was_killed_is_named_first() {
         thread::sleep(Duration::from_secs(2));
         signal(&ranks[..2], Signal::SIGKILL);
         signal(&launchers, Signal::SIGKILL);
-        let begun = Instant::now();
-        while started.tool("topas-top", &["--once"]).code() == 0
-            && begun.elapsed() < Duration::from_secs(30)
-        {
-            thread::sleep(Duration::from_millis(50));
-        }
+        started.wait_for_the_end();
         let place = line("killed.c", "swap");
         let is_whole = |text: &str| {
             let lost = "Rank 2 was lost first: it ended without a word on ";
@@ -298,12 +337,7 @@ fn the_rank_that_crashed_is_named_though_its_launcher_ends_the_others_at_once() 
         for _ in 0..5 {
             let mut started = Started::new(mpi, "faults/killed.c", "crash");
             assert!(!started.child.wait().expect("end").success(), "under {name}");
-            let begun = Instant::now();
-            while started.tool("topas-top", &["--once"]).code() == 0
-                && begun.elapsed() < Duration::from_secs(30)
-            {
-                thread::sleep(Duration::from_millis(50));
-            }
+            started.wait_for_the_end();
             let is_whole = |text: &str| {
                 let lost = "Rank 2 was lost first: it ended without a word on ";
                 assert!(text.starts_with(lost), "under {name}: {text}");

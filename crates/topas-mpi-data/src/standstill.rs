@@ -56,10 +56,7 @@ impl Standstill {
         let is_still = |rank: &MpiRank| time(rank).is_some_and(|time| time >= SHORTEST_STANDSTILL);
         let since = (least >= SHORTEST_STANDSTILL && running().any(is_still)).then_some(least);
         let wall = profile.total.wall_max;
-        let is_long = |time: u64| {
-            let is_large = time.saturating_mul(LARGE_PART) >= wall;
-            time >= LONG || time >= SHORTEST_STANDSTILL && is_large
-        };
+        let is_long = |time: u64| is_long(time, wall);
         let calls: Vec<(u32, Inside)> = running()
             .filter(|rank| time(rank).is_some_and(|time| since.is_some() || is_long(time)))
             .filter_map(|rank| Some((rank.rank, *open.get(&rank.rank)?)))
@@ -80,6 +77,12 @@ impl Standstill {
         let is_lasting = since.is_some_and(is_long);
         Some(Standstill { calls, outside, since, is_lasting, cycle, waited_for })
     }
+}
+
+/// Whether a call of this time, in ns, is long in a run of this time.
+fn is_long(time: u64, wall: u64) -> bool {
+    let is_large = time.saturating_mul(LARGE_PART) >= wall;
+    time >= LONG || time >= SHORTEST_STANDSTILL && is_large
 }
 
 /// The call of each rank that has gone on for longest, of its threads.
@@ -232,6 +235,29 @@ impl LostRanks {
     pub fn cycle(&self, profile: &MpiProfile) -> Vec<u32> {
         let ranks = [&self.first[..], &self.others].concat();
         Waits::of(profile, &LostRanks::calls(profile, &ranks)).cycle()
+    }
+
+    /// For how long all ranks had been in their calls of MPI when they ended, in ns, if that is a large part of the run:
+    /// the program hung, and was ended from outside, so that it does not matter which rank ended first. None if some rank
+    /// was outside of MPI, or ended well before the others.
+    pub fn hung_for(&self, profile: &MpiProfile) -> Option<u64> {
+        let open = open_calls(profile);
+        let lost: Vec<&MpiRank> = [&self.first[..], &self.others]
+            .concat()
+            .iter()
+            .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank))
+            .collect();
+        let died = lost.iter().filter_map(|rank| rank.last?.died);
+        let apart = died
+            .clone()
+            .max()
+            .zip(died.min())
+            .is_some_and(|(last, first)| last - first >= SURELY_LATER);
+        let runs = profile.ranks.iter().any(|rank| rank.ending == Some(Ending::Running));
+        let times: Option<Vec<u64>> = lost.iter().map(|rank| open.get(&rank.rank)?.time).collect();
+        let least = times?.into_iter().min()?;
+        (lost.len() > 1 && !apart && !runs && is_long(least, profile.total.wall_max))
+            .then_some(least)
     }
 
     /// The call in which each of some ranks was at its end, the longest of its threads.

@@ -310,7 +310,7 @@ fn prepare(frame: &mut Frame, thread: &mut Thread, descriptor: &Descriptor) {
 fn looked_at(frame: &mut Frame, thread: &mut Thread, target: usize) -> Next {
     flow::before(frame, thread);
     if descriptor(frame.symbol).special() {
-        special::before(frame);
+        special::before(frame, thread);
     }
     Next::measure(target).of_jump()
 }

@@ -8,7 +8,7 @@ use crate::{absent, clock, cost, finish, flow, process, trace};
 /// Before a function of these.
 #[cold]
 #[inline(never)]
-pub fn before(frame: &mut Frame) {
+pub fn before(frame: &mut Frame, thread: &Thread) {
     match frame.function() {
         number::PCONTROL => match frame.args[0] as i32 {
             0 => {
@@ -21,7 +21,15 @@ pub fn before(frame: &mut Frame) {
             // For other tools.
             _ => {}
         },
-        number::FINALIZE => finish::finalize(),
+        number::FINALIZE => {
+            // Others see the rank here while it waits for all.
+            // SAFETY: the thread's own block, if it has one.
+            if let Some(block) = unsafe { thread.block.as_mut() } {
+                block.now.since = clock::ticks();
+                block.now.inside = frame.function() as u32 + 1;
+            }
+            finish::finalize();
+        }
         number::ABORT => finish::abort(frame.args[1] as i32),
         _ => {}
     }

@@ -55,7 +55,7 @@ pub struct SearchedRun {
 pub struct StandingRun {
     /// It runs: figures are of until now
     pub runs: bool,
-    /// Some rank has gone on lately. If none has, nothing is told of what costs time
+    /// Some rank has gone on lately, or before the end. If none has, nothing is told of what costs time
     pub goes_on: bool,
     /// In which calls ranks have been for long, and which were lost: sentences
     pub words: Option<String>,
@@ -73,7 +73,10 @@ impl StandingRun {
         said.extend(self.words.as_deref());
         said.extend(self.shares_processors.as_deref());
         if !self.goes_on {
-            said.push("What costs time is not searched for while no call ends.");
+            said.push(match self.runs {
+                true => "What costs time is not searched for while no call ends.",
+                false => "What costs time is not searched for where no call has ended for so long.",
+            });
         }
         said.iter().map(|one| paragraph(one, columns) + "\n").collect()
     }

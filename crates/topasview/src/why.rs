@@ -13,9 +13,9 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog, WorldLink,
-    data_file_beside, first_world, is_spool, processors_of, read_profiles, read_spool_files,
-    replay, spool_files, trace_files, world_links, worlds_started_by,
+    LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
+    WorldLink, data_file_beside, first_world, is_spool, processors_of, read_profiles,
+    read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
@@ -130,7 +130,8 @@ fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     let all = [standing_words(profile, &places.unwrap_or_default()), absent_ranks(profile)];
     let words = all.into_iter().flatten().reduce(|all, more| all + " " + &more);
     let runs = profile.origin == Origin::Live;
-    let is_lasting = Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting);
+    let is_lasting = Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting)
+        || LostRanks::of(profile).is_some_and(|lost| lost.hung_for(profile).is_some());
     let processors = Views::host(profile).and_then(processors_of);
     (runs || words.is_some()).then(|| StandingRun {
         runs,

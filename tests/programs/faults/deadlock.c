@@ -1,6 +1,7 @@
 // Ranks that wait for ever, in the way that the argument names: "circle", each sends a long message to the
 // next; "collective", one waits for a message that nobody sends, the others for it; "window", one accesses the windows of all
-// others, of which the last posts none; "windows", of which none posts one; "computing", one computes for ever, the others wait for it.
+// others, of which the last posts none; "windows", of which none posts one; "finalize", two wait
+// for each other, the others are through; "computing", one computes for ever, the others wait for it.
 
 #include <mpi.h>
 #include <string.h>
@@ -49,6 +50,13 @@ __attribute__((noinline)) static void window(int rank, int ranks, int posting)
     }
 }
 
+__attribute__((noinline)) static void pair(int rank)
+{
+    int one;
+    if (rank < 2)
+        MPI_Recv(&one, 1, MPI_INT, 1 - rank, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // pair
+}
+
 __attribute__((noinline)) static void computing(int rank)
 {
     while (rank == 1)
@@ -71,8 +79,10 @@ int main(int argc, char **argv)
         window(rank, ranks, ranks - 1);
     else if (strcmp(argv[1], "windows") == 0)
         window(rank, ranks, 1);
+    else if (strcmp(argv[1], "finalize") == 0)
+        pair(rank);
     else
         computing(rank);
-    MPI_Finalize();
+    MPI_Finalize(); // end
     return 0;
 }

@@ -194,3 +194,20 @@ fn the_rank_that_ended_before_the_others_was_lost_first() {
     let calls = LostRanks::calls(&same, &[0, 1]);
     assert_eq!(calls.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
 }
+
+#[test]
+fn ranks_that_were_in_their_calls_for_long_when_they_ended_had_hung() {
+    let hung = |told: &[Told], wall: u64| {
+        let launch = profile(told, wall);
+        LostRanks::of(&launch).expect("lost").hung_for(&launch)
+    };
+    let send = |second, peer, seconds| died(second, Some(("Send", Some(peer), seconds)));
+    assert_eq!(hung(&[send(12, 1, 20), send(12, 0, 19)], 21), Some(19 * S));
+    assert_eq!(hung(&[send(12, 1, 20), send(13, 0, 20)], 21), Some(20 * S));
+    // One ended well before the others, was outside of MPI, or in its call for a short part of the run.
+    assert_eq!(hung(&[send(12, 1, 20), send(14, 0, 20)], 21), None);
+    assert_eq!(hung(&[send(12, 1, 20), died(12, None)], 21), None);
+    assert_eq!(hung(&[send(12, 1, 20), send(12, 0, 5)], 21), None);
+    assert_eq!(hung(&[send(12, 1, 3), send(12, 0, 3)], 21), None);
+    assert_eq!(hung(&[send(12, 1, 20), at("Recv", Some(0), 20)], 21), None);
+}

@@ -210,8 +210,12 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
 /// Which rank of a launch was lost first, where, what became of the others, and whether they may have hung; None if no
 /// rank was lost.
 pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+    let lost = LostRanks::of(profile)?;
+    let cycle = lost.cycle(profile);
+    if let Some(time) = lost.hung_for(profile) {
+        return Some(hung(profile, places, &lost, time));
+    }
     let mut text = lost_first(profile, places)?;
-    let cycle = LostRanks::of(profile)?.cycle(profile);
     if !cycle.is_empty() {
         text += &format!(
             " Each waited for the next then, {}: the program may have hung in a deadlock.",
@@ -221,7 +225,37 @@ pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     Some(text)
 }
 
-/// The same, without whether they may have hung.
+/// That the program hung before its ranks ended.
+fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, since: u64) -> String {
+    let mut ranks = [&lost.first[..], &lost.others].concat();
+    ranks.sort_unstable();
+    let words = calls_in_words(profile, places, &LostRanks::calls(profile, &ranks));
+    let died = ranks
+        .iter()
+        .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank)?.last?.died);
+    let at = died.max().and_then(second_of_end).unwrap_or_default();
+    let why = match &lost.cycle(profile)[..] {
+        [] => "the program may have hung, and was ended from outside.".to_owned(),
+        cycle => format!(
+            "each waited for the next, {}: the program may have hung in a deadlock, and was ended from outside.",
+            circle(cycle)
+        ),
+    };
+    format!(
+        "No call had ended for {} when {} ended{at} without a word: {}. So {why}",
+        time(since),
+        rank_words(&ranks),
+        words.join("; ")
+    )
+}
+
+/// When the kernel saw a process end, in words: ` at 14:47:43`.
+fn second_of_end(died: u64) -> Option<String> {
+    let at = clock::local(i64::try_from(died).ok()?).time;
+    Some(format!(" at {:02}:{:02}:{:02}", at.hour, at.minute, at.second))
+}
+
+/// Which rank was lost first, without whether the ranks may have hung.
 fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     /// Ranks whose end is told one by one.
     const ONE_BY_ONE: usize = 3;
@@ -242,11 +276,7 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
         }
         format!("{intro}: {}.", words.join("; "))
     };
-    let second = |last: &LastSign| {
-        let died = i64::try_from(last.died?).ok()?;
-        let at = clock::local(died).time;
-        Some(format!(" at {:02}:{:02}:{:02}", at.hour, at.minute, at.second))
-    };
+    let second = |last: &LastSign| second_of_end(last.died?);
     if first.is_empty() {
         let seconds: Option<Vec<u64>> =
             others.iter().map(|rank| known(rank).and_then(|(_, last)| last.died)).collect();
