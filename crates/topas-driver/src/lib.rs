@@ -193,7 +193,7 @@ pub(crate) fn print(text: &OsStr) -> i32 {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => EXIT_OK,
         Err(error) => {
-            say!("{DRIVER}: error: cannot write on standard output: {error}");
+            say!("{DRIVER}: error: cannot write to standard output: {error}");
             EXIT_CANNOT_WRITE
         }
     }

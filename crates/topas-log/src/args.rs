@@ -222,7 +222,7 @@ pub struct Merge {
 pub fn parse() -> Result<Command, u8> {
     LogOptions::try_parse()
         .map(|line| line.command)
-        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
+        .map_err(|error| TOOL.command_line(&error, exit::FAILED, exit::USAGE))
 }
 
 #[cfg(test)]

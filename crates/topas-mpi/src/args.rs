@@ -237,5 +237,5 @@ fn positive(text: &str) -> Result<f64, String> {
 pub fn parse() -> Result<Command, u8> {
     CommandLine::try_parse()
         .map(|line| line.command)
-        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
+        .map_err(|error| TOOL.command_line(&error, exit::FAILED, exit::USAGE))
 }

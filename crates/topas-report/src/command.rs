@@ -58,5 +58,5 @@ impl ReportCommand {
 /// Reads the command line. Help, version and errors are printed here; the Err is then the exit code.
 pub fn parse() -> Result<ReportOptions, u8> {
     ReportOptions::try_parse_from(topas_config::command_line())
-        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
+        .map_err(|error| TOOL.command_line(&error, exit::FAILED, exit::USAGE))
 }

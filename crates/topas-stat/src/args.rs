@@ -278,7 +278,7 @@ fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> PossibleValuesParse
 /// the exit code.
 pub fn parse() -> Result<StatOptions, u8> {
     let mut line = StatOptions::try_parse()
-        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
+        .map_err(|error| TOOL.command_line(&error, exit::INPUT, exit::USAGE))?;
     let lists = line.list_fields || line.list_measures;
     line.inputs.splice(..0, line.utilisation.take_input()?);
     if line.inputs.is_empty() && !lists && !line.selection.mine {

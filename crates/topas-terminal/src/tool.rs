@@ -79,17 +79,19 @@ impl Tool {
     }
 
     /// Shows what clap has to say: help and version on standard output, what is wrong with
-    /// the command line on standard error. True if it was help or version.
-    pub fn command_line(self, error: &clap::Error) -> bool {
+    /// the command line on standard error. The exit code: 0 for help and version, `failed` if they could not be
+    /// written, `wrong` for a wrong command line.
+    pub fn command_line(self, error: &clap::Error, failed: u8, wrong: u8) -> u8 {
         if matches!(error.kind(), Clap::DisplayHelp | Clap::DisplayVersion) {
-            // A closed pipe is all that can go wrong, and nobody is left to tell.
-            let _ = error.print();
-            return true;
+            return match self.printed(error.print().and_then(|()| stdout().flush())) {
+                Printed::Done => 0,
+                Printed::Failed => failed,
+            };
         }
         let text = error.render().to_string();
         let text = text.trim_end().replace("For more information, try", "  hint: try");
         self.write(&format!("{}: {text}\n", self.0));
-        false
+        wrong
     }
 
     /// Writes data on standard output.

@@ -257,7 +257,7 @@ fn sort_name(name: &str) -> Result<SortName, String> {
 /// Reads the command line; the Err is the exit code, all has then been said.
 pub fn parse() -> Result<(Args, AskedViews), u8> {
     let mut args = Args::try_parse_from(topas_config::command_line())
-        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
+        .map_err(|error| TOOL.command_line(&error, exit::INPUT, exit::USAGE))?;
     let mut views = AskedViews { stat: args.stat.is_some(), cluster: None, column: args.column };
     // A word behind --stat or --cluster that is none of theirs is a file.
     if let Some(word) = args.stat.take().flatten() {
