@@ -270,10 +270,16 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
             );
             if 2 * blame.time() < waited {
-                waits += &format!(
-                    " That is {} of what they wait for each other: no rank causes most of it.",
-                    percent_of(blame.time(), waited)
-                );
+                let of = percent_of(blame.time(), waited);
+                waits += &format!(" That is {of} of what they wait for each other");
+                // A rank that is far ahead of all others is not acquitted.
+                waits += &match all.get(1) {
+                    Some((next, second)) if 2 * blame.time() >= 3 * second.time() => format!(
+                        ", more than for any other rank: next is rank {next} with {}.",
+                        percent_of(second.time(), waited)
+                    ),
+                    _ => ": no rank causes most of it.".to_owned(),
+                };
             }
             (last, reason, Some(blame.time()))
         }

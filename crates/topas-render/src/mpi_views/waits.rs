@@ -10,6 +10,7 @@ use super::cells::CellTable;
 use super::culprit::first_sentence;
 use super::json::{number, seconds as json_seconds, text};
 use super::standing;
+use super::waited_place::WaitKind;
 use crate::number::{exact_seconds, seconds};
 use crate::wording::named;
 
@@ -129,6 +130,32 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
     notes(views, below).into_iter().fold(body, ViewBody::note)
 }
 
+/// What a late sender is in routines that wait for no message, such as those of windows; None if no such routine waited.
+fn late_without_message(views: &Views<'_>) -> Option<String> {
+    let profile = views.profile;
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for routine in views.order.routines(profile) {
+        let because = WaitKind::LateSender.because_in(routine.number);
+        let waits = Parts::of(profile, routine).waits.late.nanoseconds > 0;
+        if !waits || because == WaitKind::LateSender.because() {
+            continue;
+        }
+        let name = routine_name(profile, routine.number);
+        match reasons.iter_mut().find(|(known, _)| *known == because) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((because, vec![name])),
+        }
+    }
+    let of_each: Vec<String> = reasons
+        .into_iter()
+        .map(|(because, names)| {
+            let does = because.strip_prefix("because it ").unwrap_or(because);
+            format!("in {} a rank that {does}", names.join(" and "))
+        })
+        .collect();
+    (!of_each.is_empty()).then(|| format!("\"Late sender\" is {}.", of_each.join(", and ")))
+}
+
 fn notes(views: &Views<'_>, below: u128) -> Vec<String> {
     let total = &views.profile.total;
     let mut notes = vec![
@@ -137,6 +164,7 @@ fn notes(views: &Views<'_>, below: u128) -> Vec<String> {
          protocol, and waiting for a processor."
             .to_owned(),
     ];
+    notes.extend(late_without_message(views));
     if below.saturating_mul(WORTH_A_NAME) >= total.wall && below > 0 {
         notes.push(format!(
             "Calls that were too short to be looked at took {} s together: at most so much of \

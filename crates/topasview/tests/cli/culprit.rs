@@ -350,3 +350,32 @@ fn a_long_pipeline_is_followed_to_its_beginning() {
                 each other, 59.94% of the time of all ranks, 5994.000 s begin in it";
     assert!(text.contains(told), "{text}");
 }
+
+/// A rank that is far ahead of all others is not acquitted, though it is waited for in less than half of the time.
+#[test]
+fn a_rank_that_is_ahead_of_all_others_is_told_with_the_next() {
+    let ranks: [MadeRank; 4] = [
+        (1.0, &[(1, 0.9), (2, 2.0), (3, 1.0)]),
+        (1.0, &[(0, 0.9), (2, 2.0), (3, 1.0)]),
+        (3.0, &[(3, 0.5)]),
+        (1.0, &[(0, 0.9), (1, 1.0), (2, 2.0)]),
+    ];
+    // Delays of threads are not followed from rank to rank.
+    let threads = |ranks: &[MadeRank]| profile(ranks, "Recv", "").replace(" thr=1 ", " thr=2 ");
+    let text = words(&shown(&threads(&ranks), &["--mpi"]));
+    let told = "The others wait 6.000 s for rank 2, 7.50% of the time of all threads, mostly in Recv because it sends \
+                late. That is 49.18% of what they wait for each other, more than for any other rank: next is rank 3 with \
+                20.49%.";
+    assert!(text.contains(told), "{text}");
+}
+
+/// In a call on a window nobody sends: the table says what its late sender is.
+#[test]
+fn the_late_sender_of_a_lock_is_explained() {
+    let ranks: [MadeRank; 2] = [(1.0, &[(1, 7.0)]), (9.0, &[])];
+    let said = |routine: &str| words(&shown(&profile(&ranks, routine, ""), &["--mpi", "--waits"]));
+    let (lock, message) = (said("Win_lock"), said("Recv"));
+    let note = "\"Late sender\" is in Win_lock a rank that gives its lock back late.";
+    assert!(lock.contains(note), "{lock}");
+    assert!(!message.contains("\"Late sender\""), "{message}");
+}
