@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use serde_json::Value;
 use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
-use topas_tests::site::Scratch;
+use topas_tests::running::run;
+use topas_tests::site::{Scratch, Site};
 use topas_tests::waits::{Known, number, profile, truth, view};
 
 /// Calls of a routine of rank 1, and seconds in them, by the profile.
@@ -139,6 +141,89 @@ fn the_first_sentence_names_whom_a_rank_polls_for() {
             "it sends in Send, from late (polls.c:",
         ] {
             assert!(text.contains(said), "no {said:?} under {}:\n{shown}", mpi.name());
+        }
+    }
+}
+
+/// A rank that collects messages, and what it does between its questions.
+struct Collected {
+    /// The first sentence, without the line breaks, and the findings of `--why`
+    said: String,
+    why: Value,
+    /// Seconds between questions of rank 0 in vain, as it noted itself, also after rank 1 had sent
+    noted: f64,
+    /// The same until the ranks for which it asked sent, by the profile, and as many in which rank 0 slept
+    between: f64,
+    asleep: f64,
+}
+
+fn collected(mpi: Mpi, scratch: &Scratch, program: &str, routine: &str, way: &str) -> Collected {
+    let places = Places::new(scratch);
+    places.clear();
+    let words = ["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes", program, routine, way, "40"];
+    let out = profiled(mpi, scratch, 4, &words, &places).good().out();
+    let line = out.lines().find(|line| line.starts_with("truth 0 ")).expect("truth");
+    let shown = view(scratch, &places.out, &["--waits", "--json"]);
+    let waits: Value = serde_json::from_str(&shown).expect("JSON");
+    let asked = waits["waits"]["asked_in_vain"].as_array().expect("pairs").clone();
+    let of_rank_0 = asked.iter().filter(|pair| pair["asks"] == 0);
+    let sum = |key: &str| -> f64 {
+        of_rank_0.clone().map(|pair| pair[key].as_f64().expect("seconds")).sum()
+    };
+    let mut why = scratch.command(Site::shared().tool("topasview"));
+    let why = run(why.args(["--why", "--json"]).arg(&places.out)).good().out();
+    Collected {
+        said: waits["waits"]["sentence"].as_str().expect("words").to_owned(),
+        why: serde_json::from_str(&why).expect("JSON"),
+        noted: number(line.split(' ').nth(3).expect("seconds")),
+        between: sum("between_seconds"),
+        asleep: sum("asleep_seconds"),
+    }
+}
+
+/// Whether a rank is the one that makes the others wait.
+fn is_charged(said: &str, rank: u32) -> bool {
+    said.starts_with(&format!("Rank {rank} makes the others wait"))
+        || said.starts_with("The others wait ") && said.contains(&format!(" s for rank {rank}, "))
+}
+
+/// Whether the rank that is late is named. On a loaded machine another one may lack a processor for so long that it is late by
+/// itself. What a collector did between its questions is always told as it is.
+fn names_the_late_one(of: &Collected, what: &str, sleeps: bool, late: u32) -> bool {
+    let Collected { said, why, noted, between, asleep } = of;
+    let what = format!("{what}: {noted} s noted, {between} s between, {asleep} s asleep: {said}");
+    println!("{what}");
+    assert!(*between <= noted + 0.01, "{what}");
+    if sleeps {
+        assert!(*between > 0.0 && *asleep >= between / 2.0 && *asleep <= between + 1e-6, "{what}");
+    } else {
+        assert!(*asleep <= between / 10.0, "{what}");
+    }
+    let findings = why["findings"].as_array().expect("findings");
+    let accused = ["late-senders", "late-to-collectives", "mixed-waits"];
+    let accuses = |finding: &&Value| accused.iter().any(|rule| finding["rule"] == *rule);
+    let mut found = findings.iter().filter(accuses).map(|finding| &finding["where"]);
+    is_charged(said, late) && found.all(|who| *who == format!("rank {late}"))
+}
+
+/// Who collects messages and sleeps between its questions waits for their sender; who computes between them is late
+/// itself.
+#[test]
+fn a_collector_that_sleeps_is_told_from_one_that_computes() {
+    for mpi in Mpi::installed("a_collector_that_sleeps_is_told_from_one_that_computes") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("collects");
+        build(mpi, "mpicc", &["waits/collects.c"], &["-O1", "-g"], &program);
+        let program = program.to_str().expect("path");
+        for routine in ["Testsome", "Testany", "Testall", "Iprobe"] {
+            for (way, late) in [("sleeps", 1), ("computes", 0)] {
+                let what = format!("{routine} {way} under {}", mpi.name());
+                let is_named = (0..TIMES).any(|_| {
+                    let of = collected(mpi, &scratch, program, routine, way);
+                    names_the_late_one(&of, &what, way == "sleeps", late)
+                });
+                assert!(is_named, "{what}: never named");
+            }
         }
     }
 }

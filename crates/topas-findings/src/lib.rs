@@ -13,6 +13,7 @@
 //! its values as numbers with units: how they are written is a matter of `topas-render`.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod doubt;
 mod ending;
 mod fact;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
-    OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
+    OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computed, computing,
     delay_origin, is_longer, leading, outside_of_rank, own_waits,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
+use crate::asked;
 use crate::fact::FactValues;
 use crate::kernel;
 use crate::last_rank;
@@ -94,6 +95,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
             kinds(profile, all, routines, facts);
         }
         last_rank::add(profile, facts);
+        asked::add(profile, facts);
     }
     // Posts of windows and ends of accesses are no messages whose transfer takes time.
     let is_message = |of: &&RoutineWaits| {
@@ -512,7 +514,7 @@ fn balance(profile: &MpiProfile, facts: &mut FactValues) {
     if profile.ranks.len() < 2 || profile.ranks.len() as u64 != profile.total.ranks {
         return;
     }
-    let each = profile.ranks.iter().map(|rank| (rank.rank, outside_of_rank(&rank.sums)));
+    let each = profile.ranks.iter().map(|rank| (rank.rank, computed(&rank.sums)));
     let Some((rank, most)) = each.clone().max_by_key(|(_, time)| *time) else { return };
     let mean = each.map(|(_, time)| time as f64).sum::<f64>() / profile.ranks.len() as f64;
     if most == 0 {

@@ -76,7 +76,7 @@ structures! {
     PathTable { count modules depth inside number function_count functions reserved module path }
     WaitTicks { calls ticks }
     WaitRow { late late_receiver collective elsewhere unsure below }
-    WaitPeer { late late_receiver collective }
+    WaitPeer { late late_receiver collective between slept }
     Waits { board peers world partners bridges used of rows }
     Bridge { number began ended local remote root started near reserved }
     Bridged { number rank bridge }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Blame, MpiProfile, MpiRank, outside_of_rank};
+use crate::{AskedInVain, Blame, MpiProfile, MpiRank, MpiSums, WaitFigures, outside_of_rank};
 
 /// Delays that are less than this part of all are not followed further: a thousandth.
 const NEGLIGIBLE: f64 = 1000.0;
@@ -19,6 +19,8 @@ pub struct DelayBeginning {
     pub next: u32,
     /// How long that rank waited for it, and why
     pub waited: Blame,
+    /// What that rank did between calls that asked it in vain
+    pub asked: AskedInVain,
 }
 
 impl DelayBeginning {
@@ -50,8 +52,12 @@ impl DelayBeginning {
                 return None;
             }
             let known = profile.ranks.iter().find(|known| known.rank == next)?;
-            let waited = known.sums.waits.blamed.iter().find(|(peer, _)| *peer == first)?.1;
-            (waiting, found) = (vec![next], Some(DelayBeginning { first, next, waited }));
+            let waits = &known.sums.waits;
+            let waited = waits.blamed.iter().find(|(peer, _)| *peer == first);
+            let waited = waited.map_or_else(Blame::default, |(_, waited)| *waited);
+            let asked = waits.asked.iter().find(|(peer, _)| *peer == first);
+            let asked = asked.map_or_else(AskedInVain::default, |(_, asked)| *asked);
+            (waiting, found) = (vec![next], Some(DelayBeginning { first, next, waited, asked }));
             delayed.push(first);
         }
     }
@@ -76,7 +82,7 @@ fn largest(mut times: Vec<(u32, f64)>, most: usize) -> Vec<(u32, f64)> {
     times
 }
 
-/// How long ranks waited for others.
+/// How long ranks waited for others, in MPI or asleep between calls that asked in vain.
 struct Waits {
     /// By the rank that waited: the others in order, and the time in s
     times: BTreeMap<u32, Vec<(u32, f64)>>,
@@ -88,9 +94,15 @@ impl Waits {
     fn of(profile: &MpiProfile) -> Waits {
         let mut waits = Waits { times: BTreeMap::new(), most: BTreeMap::new() };
         for rank in &profile.ranks {
-            let others = rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank);
+            let WaitFigures { blamed, asked, .. } = &rank.sums.waits;
+            let blamed = blamed.iter().map(|(peer, blame)| (*peer, blame.time()));
+            let asked = asked.iter().map(|(peer, asked)| (*peer, asked.slept));
+            let mut all = BTreeMap::<u32, u128>::new();
+            for (peer, time) in blamed.chain(asked).filter(|(peer, _)| *peer != rank.rank) {
+                *all.entry(peer).or_default() += time;
+            }
             let times: Vec<_> =
-                others.map(|(peer, blame)| (*peer, blame.time() as f64 / 1e9)).collect();
+                all.into_iter().map(|(peer, time)| (peer, time as f64 / 1e9)).collect();
             // What a thread waits delays no other thread, and waits are known of ranks.
             if profile.total.threads <= 1 {
                 waits.most.insert(rank.rank, largest(times.clone(), FOLLOWED));
@@ -122,6 +134,12 @@ impl Waits {
     }
 }
 
+/// What a rank computes, in ns, as far as anybody knows: its time outside of MPI without that in which it slept between
+/// calls that asked in vain.
+pub fn computed(sums: &MpiSums) -> u128 {
+    outside_of_rank(sums).saturating_sub(sums.waits.slept())
+}
+
 /// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
 /// threads call MPI, each of which may compute while others are in MPI.
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
@@ -130,7 +148,7 @@ pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
     }
     let (mut own, mut others, mut count) = (None, 0, 0);
     for known in &profile.ranks {
-        let outside = outside_of_rank(&known.sums);
+        let outside = computed(&known.sums);
         if known.rank == rank {
             own = Some(outside);
         } else {

@@ -49,7 +49,8 @@ mod worlds;
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{
-    DelayBeginning, computing, delay_origin, is_longer, leading, others_wait_longer, own_waits,
+    DelayBeginning, computed, computing, delay_origin, is_longer, leading, others_wait_longer,
+    own_waits,
 };
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,
@@ -95,7 +96,7 @@ pub use trace::{
     FoundBlock, RankDamage, StreamedEvent, TraceCut, TraceFacts, TraceLog, TraceProcess,
     TraceSkips, TraceThread, data_file_beside, is_readable, trace_files,
 };
-pub use waits::{Blame, RoutineWaits, WaitFigures};
+pub use waits::{AskedInVain, Blame, RoutineWaits, WaitFigures};
 pub use worlds::{
     NumberedWorld, StartedWorld, WorldCall, WorldLink, first_world, world_links, worlds_started_by,
 };

@@ -197,6 +197,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     }
     shown.before = header.before;
     shown.waits.blamed = waits::blamed(&blamed, &tick);
+    shown.waits.asked = waits::asked(&blamed, &tick);
     waits::blame_outsiders(&mut shown.waits, &outsiders, &tick);
     let realtime = |ticks: u64| {
         let since = tick.nanoseconds(ticks.saturating_sub(header.began.ticks));

@@ -18,7 +18,7 @@ use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 use super::sums::{
     Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums,
 };
-use super::waits::Blame;
+use super::waits::{AskedInVain, Blame};
 use super::worlds::StartedWorld;
 
 /// A record: the lines that tell one sum.
@@ -174,6 +174,7 @@ fn is_believable(token: &Token<'_>) -> bool {
         Token::Waits { waits, .. } => {
             waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
+        Token::Asked { between, slept, .. } => fits(&[between.calls, between.nanoseconds, *slept]),
         Token::Blamed { waits, .. } | Token::BlamedOutside { waits, .. } => {
             waits.iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
@@ -334,6 +335,9 @@ impl MpiRecord {
                 }
             }
             Token::Blamed { rank, waits } => sums.waits.blame(rank, &Blame::of(waits)),
+            Token::Asked { rank, between, slept } => {
+                sums.waits.asked(rank, &AskedInVain::of(between, slept));
+            }
             Token::BlamedOutside { launch, is_parent, rank, waits } => {
                 let launch = launch.bytes().collect();
                 let of = OutsideRank { launch, is_parent, rank };

@@ -29,6 +29,30 @@ pub struct Blame {
     pub collective: Waiting,
 }
 
+/// What a rank did between calls that asked in vain for what another had not begun: time of the program, and of no
+/// call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskedInVain {
+    /// How often it found at last what it had asked for, and the time between its questions until then
+    pub between: Waiting,
+    /// As much of this time in which the process slept, so that it computed nothing, in ns
+    pub slept: u128,
+}
+
+impl AskedInVain {
+    pub(super) fn of(between: WaitedSums, slept: u128) -> AskedInVain {
+        let WaitedSums { calls, nanoseconds } = between;
+        AskedInVain { between: Waiting { calls, time: nanoseconds }, slept }
+    }
+
+    /// Adds more.
+    pub fn add(&mut self, other: &AskedInVain) {
+        self.between.calls += other.between.calls;
+        self.between.time += other.between.time;
+        self.slept += other.slept;
+    }
+}
+
 /// Why ranks waited, of one rank or of several together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitFigures {
@@ -38,6 +62,8 @@ pub struct WaitFigures {
     pub routines: Vec<RoutineWaits>,
     /// By the rank of the world that is to blame; of one rank only
     pub blamed: Vec<(u32, Blame)>,
+    /// By the rank for which it asked in vain, in order; of one rank only
+    pub asked: Vec<(u32, AskedInVain)>,
     /// By the rank of another world that is to blame; of one rank only
     pub outside: Vec<(OutsideRank, Blame)>,
 }
@@ -92,6 +118,7 @@ impl WaitFigures {
             measured: all.flags & flag::WAITS != 0,
             routines: told.map(|(number, sums)| RoutineWaits { number, sums: *sums }).collect(),
             blamed: Vec::new(),
+            asked: Vec::new(),
             outside: Vec::new(),
         }
     }
@@ -116,6 +143,18 @@ impl WaitFigures {
             Ok(place) => self.blamed[place].1.add(more),
             Err(place) => self.blamed.insert(place, (rank, *more)),
         }
+    }
+
+    pub(super) fn asked(&mut self, rank: u32, more: &AskedInVain) {
+        match self.asked.binary_search_by_key(&rank, |(rank, _)| *rank) {
+            Ok(place) => self.asked[place].1.add(more),
+            Err(place) => self.asked.insert(place, (rank, *more)),
+        }
+    }
+
+    /// For how long the rank slept between calls that asked in vain, in ns.
+    pub fn slept(&self) -> u128 {
+        self.asked.iter().map(|(_, asked)| asked.slept).sum()
     }
 
     pub(super) fn blame_outside(&mut self, of: OutsideRank, more: &Blame) {
@@ -217,4 +256,14 @@ pub(super) fn blamed(peers: &[(u32, WaitPeer)], tick: &TickLength) -> Vec<(u32, 
         Blame::of(figures.map(|figure| WaitedSums::of(figure, tick)))
     };
     peers.iter().map(|(rank, peer)| (*rank, of(peer))).collect()
+}
+
+/// For whom a rank asked in vain, in ns.
+pub(super) fn asked(peers: &[(u32, WaitPeer)], tick: &TickLength) -> Vec<(u32, AskedInVain)> {
+    let asked = peers.iter().filter(|(_, peer)| peer.between.calls > 0);
+    let of = |peer: &WaitPeer| {
+        let [between, slept] = [&peer.between, &peer.slept].map(|of| WaitedSums::of(of, tick));
+        AskedInVain::of(between, slept.nanoseconds)
+    };
+    asked.map(|(rank, peer)| (*rank, of(peer))).collect()
 }

@@ -167,6 +167,7 @@ fn blamed(lines: &mut Lines<'_>, header: &Header, tick: &TickLength) {
     let peers = spool::waits().and_then(|waits| spool::wait_peers(header, waits));
     for (rank, peer) in (0..).zip(peers.unwrap_or_default()) {
         lines.blamed(rank, peer, tick);
+        lines.asked(rank, peer, tick);
     }
     for outsider in spool::bridges().map_or(&[][..], Bridges::outsiders) {
         lines.blamed_outside(outsider, tick);

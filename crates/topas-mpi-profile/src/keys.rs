@@ -60,6 +60,7 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("lateunk", Kept),
     ("l", Kept),
     ("b", Kept),
+    ("a", Kept),
     ("ci.", Kept),
     ("co.", Kept),
     ("f", Kept),

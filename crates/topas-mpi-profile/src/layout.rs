@@ -34,7 +34,7 @@ pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.

@@ -207,6 +207,15 @@ pub enum Token<'a> {
         /// Waits for which it is to blame: it sent late, received late, came late to a collective
         waits: [WaitedSums; 3],
     },
+    /// `a=`; those of one rank add up
+    Asked {
+        /// Rank of the world
+        rank: u32,
+        /// How often, and for how long, the program paused between calls that asked in vain for what this rank had not begun
+        between: WaitedSums,
+        /// For as much of that the process slept, in ns
+        slept: u128,
+    },
     /// `bx=`; those of one rank of another world add up
     BlamedOutside {
         /// Id of the launch to which its world belongs
@@ -428,6 +437,10 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             rank: narrow(fields.next()?)?,
             waits: [waited(&mut fields)?, waited(&mut fields)?, waited(&mut fields)?],
         },
+        b"a" => {
+            let (rank, between) = (narrow(fields.next()?)?, waited(&mut fields)?);
+            Token::Asked { rank, between, slept: nanoseconds(fields.next()?)? }
+        }
         b"bx" => Token::BlamedOutside {
             launch: Name::from_token(fields.next()?),
             is_parent: match fields.next()? {

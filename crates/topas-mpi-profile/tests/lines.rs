@@ -305,6 +305,7 @@ fn every_key_that_is_written_has_its_export() {
             lines.peer(None, &Peer::default());
             let late = WaitTicks { calls: 1, ticks: 2 };
             lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
+            lines.asked(1, &WaitPeer { between: late, ..WaitPeer::default() }, &tick);
             let waits = WaitPeer { late, ..WaitPeer::default() };
             let outsider = Outsider { id: [b'5'; 64], rank: 0, parent: 1, waits };
             lines.blamed_outside(&outsider, &tick);
@@ -490,6 +491,9 @@ fn waits_come_back() {
             let late = WaitTicks { calls: 4, ticks: 5 };
             lines.blamed(8, &WaitPeer { collective: late, ..WaitPeer::default() }, &tick);
             lines.blamed(9, &WaitPeer::default(), &tick);
+            let slept = WaitTicks { calls: 4, ticks: 3 };
+            lines.asked(6, &WaitPeer { between: late, slept, ..WaitPeer::default() }, &tick);
+            lines.asked(9, &WaitPeer { late, ..WaitPeer::default() }, &tick);
             let mut id = [0; 64];
             id[..4].copy_from_slice(b"5c:3");
             let waits = WaitPeer { late, ..WaitPeer::default() };
@@ -506,6 +510,9 @@ fn waits_come_back() {
     let none = WaitedSums::default();
     let blamed = Token::Blamed { rank: 8, waits: [none, none, of(4, 15)] };
     assert!(tokens.contains(&blamed), "{tokens:?}");
+    let asked = tokens.iter().filter(|token| matches!(token, Token::Asked { .. }));
+    let one = Token::Asked { rank: 6, between: of(4, 15), slept: 9 };
+    assert_eq!(asked.collect::<Vec<_>>(), [&one], "{tokens:?}");
     let outside: Vec<_> = tokens
         .iter()
         .filter_map(|token| match token {

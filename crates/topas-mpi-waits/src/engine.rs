@@ -8,6 +8,7 @@ mod locks;
 mod messages;
 mod neighbors;
 mod partitions;
+mod pauses;
 mod persistent;
 
 use crate::board::{STAMPS, Seen};
@@ -22,6 +23,7 @@ use crate::wait::{Awaited, Call, Figure, Findings, ReceiverWait, parts_of_peer, 
 use asked::Callers;
 use locks::HeldLocks;
 pub use locks::{EACH, WindowLock};
+pub use pauses::{AskUse, ProcessUse};
 
 /// What the engine asks for: the boards of the node, and where figures go.
 pub trait Surroundings {
@@ -188,6 +190,11 @@ impl Engine {
         self.most = 4 * ticks;
     }
 
+    /// Says whom to ask what the process does between calls that ask in vain.
+    pub fn asks_use(&mut self, ask: AskUse) {
+        self.callers.pauses.ask(ask, self.least);
+    }
+
     /// How long a call has to take before a stamp of this peer is looked at: 1 us, and more where
     /// messages that are there take longer, because the look costs as much.
     #[inline(always)]
@@ -304,7 +311,8 @@ impl Engine {
     #[inline(always)]
     fn look(&mut self, around: &mut impl Surroundings, waiting: &mut WaitingCall, lookup: Lookup) {
         let length = waiting.findings.length();
-        if length <= self.threshold(lookup.peer) {
+        let all = length + waiting.findings.asked.between;
+        if all <= self.threshold(lookup.peer) {
             if lookup.awaited == Awaited::Message {
                 self.learn(lookup.peer, length);
             }
@@ -417,8 +425,8 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn learn_need(&mut self, findings: &Findings) {
-        let ReceiverWait { ticks, peer, sent } = findings.receiver;
-        let is_all = findings.longest == 0 && findings.asked.ticks == 0;
+        let ReceiverWait { ticks, peer, sent, .. } = findings.receiver;
+        let is_all = findings.longest == 0 && !findings.asked.is_any();
         if is_all
             && shows_need(ticks, findings.length(), EVIDENT * self.least)
             && let Some(protocol) = self.protocols.of(parts_of_peer(peer).0)
@@ -515,7 +523,7 @@ fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> boo
             let awaited = (lookup.awaited, lookup.sent);
             findings.began(awaited, peer_with(lookup.peer, path), moment, 0);
         }
-        Some(Seen::Before(moment)) if moment <= call.began && findings.asked.ticks == 0 => {
+        Some(Seen::Before(moment)) if moment <= call.began && !findings.asked.is_any() => {
             findings.looked = true;
         }
         Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,

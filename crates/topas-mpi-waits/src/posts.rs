@@ -35,6 +35,8 @@ pub struct Post {
     pub number: u64,
     /// The first call that asked for it in vain: see [`crate::engine::Engine::asked_in_vain`]; 0 if none has
     pub asked: u64,
+    /// The pauses until then: see [`crate::engine::ProcessUse`]
+    pub(crate) pauses: [u64; 2],
     /// The communicator as the program has it
     pub handle: u64,
     /// Tells whether that handle is still the same
@@ -87,6 +89,7 @@ impl Posts {
             moment: 0,
             number: 0,
             asked: 0,
+            pauses: [0; 2],
             handle: 0,
             generation: 0,
             record: 0,

@@ -64,6 +64,11 @@ pub enum Figure {
     Elsewhere,
     /// What the other side did is not known any more, or not for sure
     Unsure,
+    /// Time of the program between calls that asked in vain for what this call found, until the other side began. These
+    /// ticks are none of the call
+    Between,
+    /// As much of these in which the process slept: it computed nothing
+    Slept,
 }
 
 /// A rank of the world, and one of its call paths; 0 if that is not told.
@@ -111,13 +116,32 @@ pub struct AskedInVain {
     pub ticks: u64,
     /// When the last of them ended
     pub last: u64,
+    /// Ticks between them, and between the last of them and this call, in which the program made no other call
+    pub between: u64,
+    /// As many of these in which the process slept
+    pub slept: u64,
 }
 
 impl AskedInVain {
+    /// Nothing was asked.
+    pub const NONE: AskedInVain = AskedInVain { ticks: 0, last: 0, between: 0, slept: 0 };
+
     /// Ticks in them before a moment, at least: if it is before the end of the last one, as few as if all time
     /// from then on was in them. That is right of calls that follow each other at once.
     pub const fn until(&self, moment: u64) -> u64 {
         self.ticks.saturating_sub(self.last.saturating_sub(moment))
+    }
+
+    /// Whether calls asked in vain.
+    pub const fn is_any(&self) -> bool {
+        self.ticks > 0 || self.between > 0
+    }
+
+    /// Ticks between them before a moment, and in how many of these the process slept, at least: as few as if all time from then
+    /// until the call that began so was between them.
+    pub const fn between_until(&self, moment: u64, began: u64) -> [u64; 2] {
+        let after = began.saturating_sub(moment);
+        [self.between.saturating_sub(after), self.slept.saturating_sub(after)]
     }
 }
 
@@ -130,6 +154,8 @@ pub struct ReceiverWait {
     pub peer: u64,
     /// What was sent
     pub sent: SentSize,
+    /// When it posted its receive
+    pub moment: u64,
 }
 
 /// What is known of a call: its longest wait, and what could not be found out. A call waits once,
@@ -146,6 +172,8 @@ pub struct Findings {
     pub cause: Cause,
     /// For whom, if it waited: see [`peer_with`]
     pub peer: u64,
+    /// When that one began
+    pub moment: u64,
     /// Whose message came last of those that were sent before the call began
     pub on_time: u64,
     /// So long before, plus 1; 0 if there is none
@@ -172,16 +200,17 @@ impl Findings {
     pub const fn of(call: Call) -> Findings {
         Findings {
             call,
-            asked: AskedInVain { ticks: 0, last: 0 },
+            asked: AskedInVain::NONE,
             longest: 0,
             cause: Cause::LateSender,
             peer: 0,
+            moment: 0,
             on_time: 0,
             early: 0,
             looked: false,
             elsewhere: false,
             unsure: false,
-            receiver: ReceiverWait { ticks: 0, peer: 0, sent: SentSize::NOTHING },
+            receiver: ReceiverWait { ticks: 0, peer: 0, sent: SentSize::NOTHING, moment: 0 },
             far: 0,
         }
     }
@@ -235,9 +264,9 @@ impl Findings {
     pub fn other_began(&mut self, cause: Cause, peer: u64, moment: u64) {
         self.looked = true;
         let waited = self.call.until(moment) + self.asked.until(moment);
-        if waited > self.longest {
+        if waited + self.between(moment) > self.longest + self.between(self.moment) {
             self.longest = waited;
-            (self.cause, self.peer) = (cause, peer);
+            (self.cause, self.peer, self.moment) = (cause, peer, moment);
         } else if waited == 0 && cause == Cause::LateSender {
             self.was_early(peer, self.call.began.saturating_sub(moment) + 1);
         }
@@ -247,9 +276,16 @@ impl Findings {
     fn receiver_began(&mut self, sent: SentSize, peer: u64, moment: u64) {
         self.looked = true;
         let ticks = self.call.until(moment) + self.asked.until(moment);
-        if ticks > self.receiver.ticks {
-            self.receiver = ReceiverWait { ticks, peer, sent };
+        if ticks + self.between(moment) > self.receiver.ticks + self.between(self.receiver.moment) {
+            self.receiver = ReceiverWait { ticks, peer, sent, moment };
         }
+    }
+
+    /// Ticks between calls that asked in vain, until a moment.
+    #[inline(always)]
+    fn between(&self, moment: u64) -> u64 {
+        let [between, _] = self.asked.between_until(moment, self.call.began);
+        between
     }
 
     /// The wait for a receiver, if it is that which the call waited for.
@@ -268,12 +304,12 @@ impl Findings {
     pub fn merge(&mut self, other: &Findings) {
         if other.longest > self.longest {
             self.longest = other.longest;
-            (self.cause, self.peer) = (other.cause, other.peer);
+            (self.cause, self.peer, self.moment) = (other.cause, other.peer, other.moment);
         }
         if other.early != 0 {
             self.was_early(other.on_time, other.early);
         }
-        if other.asked.ticks > self.asked.ticks {
+        if other.asked.ticks + other.asked.between > self.asked.ticks + self.asked.between {
             self.asked = other.asked;
         }
         if other.receiver.ticks > self.receiver.ticks {
@@ -290,14 +326,21 @@ impl Findings {
         if !self.call.counts {
             return;
         }
-        let (waited, cause, peer) = match self.receiver_waited() {
-            Some(receiver) => (receiver.ticks, Cause::LateReceiver, receiver.peer),
-            None => (self.longest, self.cause, self.peer),
+        let (waited, cause, peer, moment) = match self.receiver_waited() {
+            Some(receiver) => (receiver.ticks, Cause::LateReceiver, receiver.peer, receiver.moment),
+            None => (self.longest, self.cause, self.peer, self.moment),
         };
         if waited > 0 {
             add(Figure::Waited(cause), peer, waited);
         } else if let Some(early) = self.early.checked_sub(1) {
             add(Figure::OnTime, self.on_time, early);
+        }
+        if self.asked.between > 0 {
+            let [between, slept] = self.asked.between_until(moment, self.call.began);
+            if between > 0 {
+                add(Figure::Between, peer, between);
+                add(Figure::Slept, peer, slept);
+            }
         }
         let rest = self.length().saturating_sub(waited);
         if self.unsure {
@@ -345,7 +388,7 @@ mod tests {
     fn what_was_asked_for_in_vain_is_part_of_the_wait() {
         // Calls at 100 to 120, 130 to 150 and 160 to 180 asked in vain.
         let call = Call { function: 1, counts: true, began: 190, ended: 200 };
-        let asked = AskedInVain { ticks: 60, last: 180 };
+        let asked = AskedInVain { ticks: 60, last: 180, ..AskedInVain::NONE };
         for (moment, waited) in [(195, 65), (185, 60), (180, 60), (170, 50), (125, 5), (90, 0)] {
             let mut findings = Findings { asked, ..Findings::of(call) };
             findings.other_began(Cause::LateSender, 2, moment);
@@ -359,6 +402,33 @@ mod tests {
         let mut first = Findings::of(call);
         first.merge(&unsure);
         assert_eq!(first.length(), 70);
+    }
+
+    #[test]
+    fn what_lies_between_calls_that_asked_in_vain_is_told_until_the_other_side_began() {
+        // Calls of 10 ticks each that asked in vain at 100, 200 and 300, and one at 400 that finds a message.
+        let call = Call { function: 1, counts: true, began: 400, ended: 410 };
+        let asked = AskedInVain { ticks: 30, last: 310, between: 270, slept: 200 };
+        for (moment, waited, between, slept) in
+            [(405, 35, 270, 200), (400, 30, 270, 200), (350, 30, 220, 150), (180, 0, 50, 0)]
+        {
+            let mut findings = Findings { asked, ..Findings::of(call) };
+            findings.other_began(Cause::LateSender, 2, moment);
+            let all = told(&findings);
+            let ticks = |which| {
+                let found = all.iter().find(|(figure, ..)| *figure == which);
+                found.map_or(0, |(_, peer, ticks)| if *peer == 2 { *ticks } else { u64::MAX })
+            };
+            assert_eq!(ticks(Figure::Waited(Cause::LateSender)), waited, "{moment}");
+            assert_eq!(ticks(Figure::Between), between, "{moment}");
+            assert_eq!(ticks(Figure::Slept), slept, "{moment}");
+        }
+        // Of two that a call found, that which came last was waited for, even if both came between two calls.
+        let mut findings = Findings { asked, ..Findings::of(call) };
+        findings.other_began(Cause::LateSender, 3, 330);
+        findings.other_began(Cause::LateSender, 2, 390);
+        findings.other_began(Cause::LateSender, 4, 350);
+        assert_eq!(findings.peer, 2);
     }
 
     #[test]

@@ -366,12 +366,23 @@ pub fn times(times: &mut [u64; 3]) -> u64 {
 /// CPU time of all threads of this process in microseconds, and how often the kernel took a processor
 /// from one of them in favour of others.
 pub fn usage() -> [u64; 2] {
-    // As in `times`: two timevals, then 14 words of which the last counts involuntary switches.
+    let [us, uu, ss, su, .., interruptions] = resources(0);
+    [(us + ss) * 1_000_000 + uu + su, interruptions]
+}
+
+/// How often the calling thread gave up its processor by itself, and how often the kernel took it away.
+pub fn switches() -> [u64; 2] {
+    const THREAD: usize = 1;
+    let [.., given_up, interruptions] = resources(THREAD);
+    [given_up, interruptions]
+}
+
+/// As in `times`: two timevals, then 14 words of which the last two count voluntary and involuntary switches.
+fn resources(whose: usize) -> [u64; 18] {
     let mut words = [0u64; 18];
     // SAFETY: the kernel writes one `struct rusage`, the size of `words`.
-    unsafe { call3(number::GETRUSAGE, 0, words.as_mut_ptr() as usize, 0) };
-    let [us, uu, ss, su, .., interruptions] = words;
-    [(us + ss) * 1_000_000 + uu + su, interruptions]
+    unsafe { call3(number::GETRUSAGE, whose, words.as_mut_ptr() as usize, 0) };
+    words
 }
 
 /// Sets the action of a signal, and tells what it was if asked: each a `struct sigaction` of the

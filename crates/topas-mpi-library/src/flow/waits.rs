@@ -156,6 +156,7 @@ pub fn begin(header: &mut Header) {
         // Under valgrind, which counts instructions, every call takes long.
         const NEVER: u64 = 1 << 56;
         engine.microsecond(if cfg!(topas_no_call_is_long) { NEVER } else { ticks.max(1) });
+        engine.asks_use(asked::process_use);
         *boards = Boards::of(header.rank);
     });
     if let Some(library) = library::library() {
@@ -191,6 +192,7 @@ fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
     let function = partners::call_with(frame.function(), thread);
+    asked::note();
     Call { function, counts: !paused(), began, ended: now }
 }
 

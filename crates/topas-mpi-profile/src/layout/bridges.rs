@@ -90,6 +90,6 @@ impl Bridges {
 }
 
 const _: () = assert!(
-    size_of::<Bridge>() == 48 && size_of::<Bridged>() == 16 && size_of::<Outsider>() == 120,
+    size_of::<Bridge>() == 48 && size_of::<Bridged>() == 16 && size_of::<Outsider>() == 152,
     "something lies between fields"
 );

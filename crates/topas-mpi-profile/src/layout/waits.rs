@@ -44,6 +44,10 @@ pub struct WaitPeer {
     pub late_receiver: WaitTicks,
     /// It was the last of a collective
     pub collective: WaitTicks,
+    /// Between calls that asked in vain for what it had not begun yet: time of the program, and of no call
+    pub between: WaitTicks,
+    /// As much of that in which the process slept
+    pub slept: WaitTicks,
 }
 
 /// Of the whole process.

@@ -1,4 +1,5 @@
-//! Tokens of waits: `l=` by function, `b=` by the rank to blame, `bx=` by that of another world, and their sums.
+//! Tokens of waits: `l=` by function, `b=` by the rank to blame, `bx=` by that of another world, `a=` by the rank for which a
+//! program asked in vain, and their sums.
 
 use topas_format::out::Out;
 
@@ -44,9 +45,20 @@ impl Lines<'_> {
         }
     }
 
+    /// Between calls that asked in vain for what a rank of the world had not begun.
+    pub fn asked(&mut self, rank: u32, peer: &WaitPeer, tick: &TickLength) {
+        let [between, slept] = [&peer.between, &peer.slept].map(|of| WaitedSums::of(of, tick));
+        if between.calls > 0 {
+            self.token(&mut |out| {
+                put(out.put(b"a=").dec(rank.into()), &[&between]);
+                seconds(out.byte(b':'), slept.nanoseconds);
+            });
+        }
+    }
+
     /// By the rank of another world that is to blame.
     pub fn blamed_outside(&mut self, outsider: &Outsider, tick: &TickLength) {
-        let WaitPeer { late, late_receiver, collective } = &outsider.waits;
+        let WaitPeer { late, late_receiver, collective, .. } = &outsider.waits;
         let figures = [late, late_receiver, collective].map(|figure| WaitedSums::of(figure, tick));
         if figures.iter().any(|figure| figure.calls > 0) {
             self.token(&mut |out| {

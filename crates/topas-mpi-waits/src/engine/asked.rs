@@ -3,7 +3,10 @@
 //! A program that asks again and again waits, although none of its calls does. What these calls took counts for the
 //! one that finds what they asked for, if that is of the same function and call path: so no part of a path is more than
 //! the whole. Each of their ticks counts once, for what is found first.
+//!
+//! A program that sleeps between such calls waits there, too: see [`super::pauses`].
 
+use super::pauses::Pauses;
 use super::{Engine, WaitingCall};
 use crate::posts::Progress;
 use crate::wait::{AskedInVain, Call};
@@ -30,12 +33,14 @@ pub(super) struct Callers {
     latest: usize,
     /// The next that gives its place to another
     turn: usize,
+    /// Between all of these calls
+    pub(super) pauses: Pauses,
 }
 
 impl Callers {
     pub(super) const fn new() -> Callers {
         const NONE: Caller = Caller { function: 0, ticks: 0, over: 0, last: 0 };
-        Callers { all: [NONE; CALLERS], latest: 0, turn: 0 }
+        Callers { all: [NONE; CALLERS], latest: 0, turn: 0, pauses: Pauses::new() }
     }
 
     #[inline(always)]
@@ -64,7 +69,7 @@ impl Callers {
 
     /// What calls of this function asked in vain from a mark on, and as far as it is not over.
     fn since(&mut self, function: u32, mark: Option<u64>) -> AskedInVain {
-        let nothing = AskedInVain::default();
+        let nothing = AskedInVain::NONE;
         let Some(place) = self.place(function) else { return nothing };
         let from = match mark.and_then(|mark| mark.checked_sub(1)) {
             Some(mark) if mark as usize % CALLERS == place => mark / CALLERS as u64,
@@ -73,7 +78,7 @@ impl Callers {
         };
         let Some(caller) = self.all.get(place) else { return nothing };
         let ticks = caller.ticks.saturating_sub(from.max(caller.over));
-        AskedInVain { ticks, last: caller.last }
+        AskedInVain { ticks, last: caller.last, ..nothing }
     }
 
     fn are_over(&mut self, function: u32) {
@@ -96,6 +101,7 @@ impl Engine {
         let mark = caller.ticks * CALLERS as u64 + place as u64 + 1;
         caller.ticks += call.length();
         caller.last = call.ended;
+        self.callers.pauses.asked(call);
         mark
     }
 
@@ -107,6 +113,7 @@ impl Engine {
             && !matches!(post.progress, Progress::Free | Progress::Idle)
         {
             post.asked = mark;
+            post.pauses = self.callers.pauses.now();
         }
     }
 
@@ -114,24 +121,28 @@ impl Engine {
     #[inline(always)]
     pub fn found(&mut self, waiting: &mut WaitingCall, id: u32) {
         let Some(post) = self.posts.get_mut(id) else { return };
-        let mark = core::mem::take(&mut post.asked);
+        let (mark, pauses) = (core::mem::take(&mut post.asked), post.pauses);
         if mark != 0 {
-            self.found_since(waiting, Some(mark));
+            self.found_since(waiting, Some(mark), pauses);
         }
     }
 
     /// A call found a message: others before it may have asked in vain for any. Whether they have.
     pub fn found_message(&mut self, waiting: &mut WaitingCall) -> bool {
-        self.found_since(waiting, None);
-        waiting.findings.asked.ticks > 0
+        self.found_since(waiting, None, [0; 2]);
+        waiting.findings.asked.is_any()
     }
 
     #[cold]
     #[inline(never)]
-    fn found_since(&mut self, waiting: &mut WaitingCall, mark: Option<u64>) {
+    fn found_since(&mut self, waiting: &mut WaitingCall, mark: Option<u64>, pauses: [u64; 2]) {
         let findings = &mut waiting.findings;
-        let asked = self.callers.since(findings.call.function, mark);
-        if asked.ticks > findings.asked.ticks {
+        let mut asked = self.callers.since(findings.call.function, mark);
+        if findings.call.counts {
+            self.callers.pauses.found(&findings.call);
+            [asked.between, asked.slept] = self.callers.pauses.since(pauses);
+        }
+        if asked.ticks + asked.between > findings.asked.ticks + findings.asked.between {
             findings.asked = asked;
         }
     }
@@ -139,8 +150,9 @@ impl Engine {
     /// All that a call found was told.
     #[inline(always)]
     pub(super) fn asked_until_now(&mut self, waiting: &WaitingCall) {
-        if waiting.findings.asked.ticks > 0 {
+        if waiting.findings.asked.is_any() {
             self.callers.are_over(waiting.findings.call.function);
+            self.callers.pauses.are_over();
         }
     }
 }
@@ -167,8 +179,14 @@ mod tests {
         let first = vain(&mut callers, call(7, 100, 110));
         let second = vain(&mut callers, call(7, 120, 140));
         let other = vain(&mut callers, call(8, 150, 155));
-        assert_eq!(callers.since(7, Some(first)), AskedInVain { ticks: 30, last: 140 });
-        assert_eq!(callers.since(7, Some(second)), AskedInVain { ticks: 20, last: 140 });
+        assert_eq!(
+            callers.since(7, Some(first)),
+            AskedInVain { ticks: 30, last: 140, ..AskedInVain::NONE }
+        );
+        assert_eq!(
+            callers.since(7, Some(second)),
+            AskedInVain { ticks: 20, last: 140, ..AskedInVain::NONE }
+        );
         assert_eq!(callers.since(7, None).ticks, 30);
         // By another function it was asked for nothing.
         assert_eq!(callers.since(8, Some(first)).ticks, 0);

@@ -90,7 +90,7 @@ impl Engine {
                 findings.other_began(Cause::Collective, peer_with(peer, path), moment);
             }
             Some(Seen::At(..) | Seen::NotYet) => {}
-            Some(Seen::Before(moment)) if moment <= call.began && findings.asked.ticks == 0 => {}
+            Some(Seen::Before(moment)) if moment <= call.began && !findings.asked.is_any() => {}
             Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
             None => findings.elsewhere = true,
         }
@@ -189,7 +189,8 @@ impl Engine {
 
     /// Whether a call that completes collectives took so long that it is worth to look at them.
     pub fn is_worth(&self, waiting: &WaitingCall) -> bool {
-        waiting.findings.length() > self.most && waiting.findings.call.counts
+        let findings = &waiting.findings;
+        findings.length() + findings.asked.between > self.most && findings.call.counts
     }
 
     /// Nothing is known of whom a call waited for.

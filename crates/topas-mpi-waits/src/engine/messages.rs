@@ -247,7 +247,7 @@ impl Engine {
     ) {
         let findings = &mut waiting.findings;
         let all_is_known = findings.looked && !findings.unsure && !findings.elsewhere;
-        if !all_is_known || findings.asked.ticks != 0 || waiting.record != 0 {
+        if !all_is_known || findings.asked.is_any() || waiting.record != 0 {
             return;
         }
         let Some(Seen::At(moment, path)) = around.read(lookup.peer, lookup.key, lookup.number)

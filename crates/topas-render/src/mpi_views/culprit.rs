@@ -1,8 +1,8 @@
 //! The sentence that names the rank for which the others wait, and where in its code.
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, MpiProfile, RoutineCalls, RoutineNumber, computing,
-    delay_origin, is_longer, leading, others_wait_longer, own_waits,
+    AskedInVain, Blame, CallersTime, DelayBeginning, MpiProfile, RoutineCalls, RoutineNumber,
+    computing, delay_origin, is_longer, leading, others_wait_longer, own_waits,
 };
 
 use super::absent::absent_ranks;
@@ -230,9 +230,13 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     let mut waits;
     // `because` is what is waited because of the rank, in ns, if that is at hand.
     let (rank, reason, because) = match charged {
-        Charge::Chain(DelayBeginning { first, next, waited }) => {
+        Charge::Chain(DelayBeginning { first, next, waited, asked }) => {
+            let slept = asked.slept;
             let next_rank = profile.ranks.iter().filter(|known| known.rank == next);
-            let reason = ReasonOfWaits::of(profile, first, &waited, next_rank);
+            let mut reason = ReasonOfWaits::of(profile, first, &waited, next_rank);
+            if slept > waited.time() {
+                reason.kind = WaitKind::most_often(&waited);
+            }
             let why = mostly_in(profile, paths, first, reason);
             let reached = if next == *last {
                 format!("the others wait {time} s for rank {last}")
@@ -240,9 +244,10 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 format!("the delay reaches rank {last}, for which the others wait {time} s")
             };
             waits = format!(
-                "Rank {first} makes the others wait: rank {next} waits {} s for it{why}; {reached}, \
+                "Rank {first} makes the others wait: rank {next} waits {} s for it{}{why}; {reached}, \
                  {share} of the time of all {whose}.",
-                seconds(waited.time(), 3)
+                seconds(waited.time() + slept, 3),
+                asleep(slept)
             );
             (first, reason, None)
         }
@@ -313,9 +318,10 @@ fn computes_so_long(
     blame: &Blame,
 ) -> String {
     let text = format!(
-        "Rank {rank} computes {} s outside of MPI, the others {} s on average",
+        "Rank {rank} computes {} s outside of MPI, the others {} s on average{}",
         seconds(own, 3),
-        seconds(mean, 3)
+        seconds(mean, 3),
+        between_questions(profile, rank, own.saturating_sub(mean)).unwrap_or_default()
     );
     if is_longer(own, mean) {
         return text + ".";
@@ -338,6 +344,30 @@ fn computes_so_long(
             routine_name(profile, routine)
         ),
     }
+}
+
+/// As much of a wait in which the rank slept.
+fn asleep(slept: u128) -> String {
+    match slept {
+        0 => String::new(),
+        _ => format!(" ({} s of that asleep between calls that asked in vain)", seconds(slept, 3)),
+    }
+}
+
+/// That a rank which computes so much longer than others, in ns, does most of that between calls that asked in vain. It may
+/// compute there, or wait without giving up its processor: the profile does not tell that.
+fn between_questions(profile: &MpiProfile, rank: u32, longer: u128) -> Option<String> {
+    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
+    let asked = &known.sums.waits.asked;
+    let busy = |asked: &AskedInVain| asked.between.time.saturating_sub(asked.slept);
+    let all: u128 = asked.iter().map(|(_, asked)| busy(asked)).sum();
+    let (first, _) = asked.iter().max_by_key(|(_, asked)| busy(asked))?;
+    (2 * all >= longer && all.saturating_mul(WORTH_A_NAME) >= known.sums.wall).then(|| {
+        format!(
+            " ({} s of that between calls that asked in vain for what others had not begun, most of all rank {first})",
+            seconds(all, 3)
+        )
+    })
 }
 
 /// That the ranks wait for each other alike.

@@ -1,7 +1,9 @@
 //! Why ranks waited for each other: by routine, and by the rank that made others wait.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, outside_of_rank};
+use topas_mpi_data::{
+    AskedInVain, Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, computed,
+};
 
 use super::Views;
 use super::amount::routine_name;
@@ -90,7 +92,7 @@ pub(super) fn blamed_outside(profile: &MpiProfile) -> Vec<(OutsideRank, Blame)> 
 
 fn outside(profile: &MpiProfile, rank: u32) -> Option<u128> {
     let found = profile.ranks.iter().find(|known| known.rank == rank);
-    found.map(|known| outside_of_rank(&known.sums))
+    found.map(|known| computed(&known.sums))
 }
 
 /// Sentence, routines, ranks.
@@ -297,11 +299,24 @@ pub(super) fn value(views: &Views<'_>) -> Value {
         };
         rank.sums.waits.blamed.iter().map(of)
     });
+    let asked = profile.ranks.iter().flat_map(|rank| {
+        let of = move |(peer, asked): &(u32, AskedInVain)| {
+            json!({
+                "asks": rank.rank,
+                "rank": peer,
+                "times": number(asked.between.calls),
+                "between_seconds": json_seconds(asked.between.time),
+                "asleep_seconds": json_seconds(asked.slept),
+            })
+        };
+        rank.sums.waits.asked.iter().map(of)
+    });
     json!({
         "sentence": first_sentence(profile, views.paths.as_ref()),
         "routines": routines,
         "waited_for": blamed(profile).iter().map(|(rank, of)| waits(*rank, of)).collect::<Vec<_>>(),
         "pairs": pairs.collect::<Vec<_>>(),
+        "asked_in_vain": asked.collect::<Vec<_>>(),
         "outside_pairs": outsiders.collect::<Vec<_>>(),
     })
 }

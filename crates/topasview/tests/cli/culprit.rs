@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{command, directory};
 
 /// A rank of a made profile: what it computes in seconds, and for whom it waits how long.
-type MadeRank = (f64, &'static [(u32, f64)]);
+pub type MadeRank = (f64, &'static [(u32, f64)]);
 
 /// What is said first of a launch whose ranks are these, each 10 s long, all waiting in `Recv`.
 fn first_lines(ranks: &[MadeRank]) -> String {
@@ -19,7 +19,7 @@ fn first_lines_with(ranks: &[MadeRank], routine: &str) -> String {
 }
 
 /// The profile of these ranks, which wait in a routine, and of which rank 0 also calls another one.
-fn profile(ranks: &[MadeRank], waits_in: &str, routine: &str) -> String {
+pub fn profile(ranks: &[MadeRank], waits_in: &str, routine: &str) -> String {
     let mut text = String::new();
     let count = ranks.len();
     for (rank, (computes, waits)) in ranks.iter().enumerate() {
@@ -50,7 +50,7 @@ fn searched(profile: &str) -> String {
     words(&shown(&profile.replace("Recv:10:", "Recv:1000:"), &["--why"]))
 }
 
-fn shown(profile: &str, args: &[&str]) -> String {
+pub fn shown(profile: &str, args: &[&str]) -> String {
     let dir = directory(topas_testkit::with_lengths(profile));
     let file = dir.path().join("topas.out");
     let args = [args, &[file.to_str().unwrap()]].concat();
@@ -58,7 +58,7 @@ fn shown(profile: &str, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn words(text: &str) -> String {
+pub fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

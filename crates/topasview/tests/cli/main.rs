@@ -9,6 +9,7 @@ mod synthetic_mpi;
 #[path = "../../../topas-mpi-data/examples/generate-trace/synthetic.rs"]
 mod synthetic_trace;
 
+mod asked_in_vain;
 mod balance;
 mod charged;
 mod culprit;

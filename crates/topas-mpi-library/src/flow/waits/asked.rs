@@ -1,9 +1,54 @@
 //! Calls that ask whether requests are complete or a message is there: `Test`, `Iprobe` and their likes.
 
-use topas_mpi_waits::wait::Call;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use topas_mpi_profile::layout::WaitPeer;
+use topas_mpi_waits::engine::ProcessUse;
+use topas_mpi_waits::wait::{Call, Figure, parts_of_peer};
+use topas_node::sys as kernel;
 
 use super::role::Act;
-use super::{Returned, with};
+use super::{Returned, THREADS, bridges, with};
+use crate::spool;
+
+/// Calls that may wait, or that ask.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// One more. Where several threads call, nobody asks how many there were.
+#[inline(always)]
+pub(super) fn note() {
+    CALLS.store(CALLS.load(Relaxed).wrapping_add(1), Relaxed);
+}
+
+/// What the process has used, and its calls; None if several threads may call.
+pub(super) fn process_use() -> Option<ProcessUse> {
+    if THREADS.load(Relaxed) {
+        return None;
+    }
+    let ([microseconds, _], [given_up, taken]) = (kernel::usage(), kernel::switches());
+    Some(ProcessUse { microseconds, given_up, taken, calls: CALLS.load(Relaxed) })
+}
+
+/// Ticks between calls that asked in vain for what a rank had not begun. `peers` is [`Waits::peers`]. What ranks of
+/// other worlds had not begun is not told.
+///
+/// [`Waits::peers`]: topas_mpi_profile::layout::Waits::peers
+#[cold]
+#[inline(never)]
+pub(super) fn add(peers: u64, figure: Figure, peer: u64, ticks: u64) {
+    let (peer, _) = parts_of_peer(peer);
+    let is_known = spool::header().is_some_and(|header| peer < header.ranks);
+    if peers == 0 || !is_known || bridges::is_beside(peer) {
+        return;
+    }
+    // SAFETY: there is one for each rank.
+    let peer = unsafe { &mut *spool::at::<WaitPeer>(peers).add(peer as usize) };
+    match figure {
+        Figure::Between => peer.between.add(ticks),
+        Figure::Slept => peer.slept.add(ticks),
+        _ => {}
+    }
+}
 
 /// A call asked in vain for the requests that were posted with these numbers.
 #[inline(never)]

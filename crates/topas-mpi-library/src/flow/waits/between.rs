@@ -295,7 +295,7 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
 /// By so much clocks may differ, in ticks, that a message seems to come before it was sent; much more
 /// is another message. Where clocks are not known so well, nothing is sure.
 fn tolerance(call: &Findings) -> u64 {
-    call.length() / 4
+    (call.length() + call.asked.between) / 4
 }
 
 /// What was told of a call as long as there was no answer.

@@ -17,7 +17,7 @@ use topas_mpi_waits::wait::{Cause, Figure, Findings, parts_of_peer};
 use topas_node::sys as kernel;
 
 use super::bridges::{self, Sought};
-use super::{far, partners};
+use super::{asked, far, partners};
 use crate::element::element;
 use crate::{mode, spool, sys};
 
@@ -479,6 +479,9 @@ impl Surroundings for Boards {
         // SAFETY: null, or this part of the file; one thread at a time is here.
         let Some(waits) = (unsafe { self.waits.as_mut() }) else { return };
         let peers = waits.peers;
+        if matches!(figure, Figure::Between | Figure::Slept) {
+            return asked::add(peers, figure, peer, ticks);
+        }
         let (function, path) = partners::parts_of_call(function);
         let Some(row) = waits.row_mut(function) else { return };
         match figure {
@@ -488,7 +491,7 @@ impl Surroundings for Boards {
             Figure::Below => row.below.add(ticks),
             Figure::Elsewhere => row.elsewhere.add(ticks),
             Figure::Unsure => row.unsure.add(ticks),
-            Figure::OnTime => {}
+            Figure::OnTime | Figure::Between | Figure::Slept => {}
         }
         if mode::has(mode::PATHS) {
             partners::add(waits, path, figure, peer, ticks);

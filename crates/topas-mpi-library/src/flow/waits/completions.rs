@@ -4,7 +4,7 @@ use topas_mpi_waits::engine::WaitingCall;
 use topas_mpi_waits::key::Address;
 use topas_mpi_waits::wait::Call;
 
-use super::{bridges, collectives, is_on, partners, quick, told, with};
+use super::{asked, bridges, collectives, is_on, partners, quick, told, with};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::mode::{self, paused};
@@ -35,6 +35,7 @@ impl Completions {
     #[inline(always)]
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
         let function = partners::call_here(function);
+        asked::note();
         let call = Call { function, counts: !paused(), began, ended };
         Completions {
             call,

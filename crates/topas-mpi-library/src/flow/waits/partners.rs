@@ -75,7 +75,7 @@ pub fn add(waits: &Waits, path: u16, figure: Figure, peer: u64, ticks: u64) {
         Figure::Waited(cause) => Some(cause),
         Figure::OnTime => None,
         Figure::Elsewhere | Figure::Unsure => return paths::waited(path, None, ticks),
-        Figure::Below => return,
+        Figure::Below | Figure::Between | Figure::Slept => return,
     };
     if let Some(cause) = cause {
         paths::waited(path, Some(cause as usize), ticks);

@@ -1,0 +1,211 @@
+//! What the program does between calls that ask in vain.
+//!
+//! A collector that asks, sleeps, and asks again waits for a message, although nearly none of its time is in MPI. A program
+//! that computes between its questions does not wait. The clock does not tell them apart, but the kernel does: who
+//! sleeps uses no processor, and gives it up by itself. So where the time between two questions is long enough to ask the kernel,
+//! it is asked at both ends.
+
+use crate::wait::Call;
+
+/// Microseconds between two calls from which on the kernel is asked: that takes less than a hundredth of it.
+const LONG: u64 = 40;
+
+/// What a process has used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessUse {
+    /// Processor time of all its threads, in microseconds
+    pub microseconds: u64,
+    /// How often the thread gave up its processor by itself
+    pub given_up: u64,
+    /// How often the kernel took it away. So it does in calls of MPI, too, if the MPI lets others go first
+    pub taken: u64,
+    /// Calls of MPI that may wait, among them those that ask
+    pub calls: u64,
+}
+
+/// Asks what this process has used; None if that says nothing, as of several threads that call MPI.
+pub type AskUse = fn() -> Option<ProcessUse>;
+
+/// What was used, and when that was asked.
+#[derive(Clone, Copy)]
+struct Reading {
+    used: ProcessUse,
+    /// When the call ended after which it was asked
+    ended: u64,
+}
+
+/// The time between calls that ask in vain. Zero at its beginning.
+pub(super) struct Pauses {
+    ask: Option<AskUse>,
+    /// Ticks of a microsecond
+    microsecond: u64,
+    /// Ticks after the last call beyond which the kernel is asked
+    long: u64,
+    /// When the last call ended that asked in vain, or that found something
+    last: u64,
+    reading: Option<Reading>,
+    /// Ticks between calls, and in how many of these the process slept
+    all: [u64; 2],
+    /// As many of these are over: something was found since
+    over: [u64; 2],
+}
+
+impl Pauses {
+    pub(super) const fn new() -> Pauses {
+        Pauses {
+            ask: None,
+            microsecond: 0,
+            long: 0,
+            last: 0,
+            reading: None,
+            all: [0; 2],
+            over: [0; 2],
+        }
+    }
+
+    /// Says whom to ask, and how many ticks a microsecond has.
+    pub(super) fn ask(&mut self, ask: AskUse, microsecond: u64) {
+        (self.ask, self.microsecond) = (Some(ask), microsecond);
+    }
+
+    /// Those until now.
+    pub(super) const fn now(&self) -> [u64; 2] {
+        self.all
+    }
+
+    /// Those from a moment on, as far as they are not over.
+    pub(super) fn since(&self, [between, slept]: [u64; 2]) -> [u64; 2] {
+        let ([over, over_slept], [all, all_slept]) = (self.over, self.all);
+        [all.saturating_sub(between.max(over)), all_slept.saturating_sub(slept.max(over_slept))]
+    }
+
+    /// What was found is over. Who paused for it will pause again, so the kernel is asked at the first call in vain, not only after
+    /// the first pause.
+    pub(super) fn are_over(&mut self) {
+        self.long = if self.all == self.over { LONG.saturating_mul(self.microsecond) } else { 0 };
+        self.over = self.all;
+    }
+
+    /// A call asked in vain.
+    #[inline(always)]
+    pub(super) fn asked(&mut self, call: &Call) {
+        if call.began.saturating_sub(self.last) > self.long {
+            self.read(call);
+        }
+        self.last = call.ended;
+    }
+
+    /// A call asked, and found something: what follows is no pause.
+    pub(super) fn found(&mut self, call: &Call) {
+        if self.reading.is_some() {
+            self.read(call);
+            (self.reading, self.last) = (None, call.ended);
+        }
+    }
+
+    /// Asks the kernel after a call, and adds the pause before it if it was asked in front of that, too.
+    #[cold]
+    #[inline(never)]
+    fn read(&mut self, call: &Call) {
+        self.long = LONG.saturating_mul(self.microsecond);
+        let Some(used) = self.ask.and_then(|ask| ask()) else { return };
+        let before = self.reading.replace(Reading { used, ended: call.ended });
+        let Some(Reading { used: before, ended }) = before else { return };
+        // This call is one that may wait, too.
+        let is_alone = used.calls.wrapping_sub(before.calls) == 1;
+        let between = call.began.saturating_sub(ended);
+        if ended != self.last || !is_alone || between < self.long {
+            return;
+        }
+        let [all, slept] = &mut self.all;
+        *all += between;
+        let given_up = used.given_up.saturating_sub(before.given_up);
+        let taken = used.taken.saturating_sub(before.taken);
+        if given_up > 0 && given_up >= taken {
+            let computed = used.microseconds.saturating_sub(before.microseconds);
+            *slept += between.saturating_sub(computed.saturating_mul(self.microsecond));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+    use std::thread_local;
+
+    use super::*;
+
+    thread_local! {
+        static USED: Cell<ProcessUse> = const { Cell::new(ProcessUse { microseconds: 0, given_up: 0, taken: 0, calls: 0 }) };
+    }
+
+    fn pauses() -> Pauses {
+        let mut pauses = Pauses::new();
+        pauses.ask(|| Some(USED.get()), 100);
+        USED.set(ProcessUse::default());
+        pauses
+    }
+
+    /// The process goes on: it uses so many microseconds, gives up its processor or loses it so often, and calls.
+    fn goes(microseconds: u64, given_up: u64, taken: u64, calls: u64) {
+        let used = USED.get();
+        USED.set(ProcessUse {
+            microseconds: used.microseconds + microseconds,
+            given_up: used.given_up + given_up,
+            taken: used.taken + taken,
+            calls: used.calls + calls,
+        });
+    }
+
+    const fn call(began: u64) -> Call {
+        Call { function: 1, counts: true, began, ended: began + 10 }
+    }
+
+    #[test]
+    fn who_sleeps_between_questions_is_told_from_who_computes() {
+        let mut pauses = pauses();
+        pauses.asked(&call(10_000));
+        // It sleeps for 100 us.
+        goes(2, 1, 0, 1);
+        pauses.asked(&call(20_010));
+        assert_eq!(pauses.now(), [10_000 - 10 + 10, 10_000 - 200]);
+        // It computes for as long.
+        goes(100, 0, 0, 1);
+        pauses.asked(&call(30_020));
+        assert_eq!(pauses.now(), [20_000, 9_800]);
+        // It computes, too, but another process had the processor for most of the time.
+        goes(10, 1, 2, 1);
+        pauses.asked(&call(40_030));
+        assert_eq!(pauses.now(), [30_000, 9_800]);
+        // It called MPI meanwhile: nothing is known.
+        goes(0, 1, 0, 2);
+        pauses.asked(&call(50_040));
+        assert_eq!(pauses.now(), [30_000, 9_800]);
+        // The message is found after some time asleep, and the MPI gave the processor away in its call.
+        goes(0, 1, 1, 1);
+        pauses.found(&call(60_050));
+        assert_eq!(pauses.since([20_000, 9_800]), [20_000, 10_000]);
+        pauses.are_over();
+        assert_eq!(pauses.since([20_000, 9_800]), [0, 0]);
+        // What follows is done with the message.
+        goes(0, 1, 0, 1);
+        pauses.asked(&call(80_000));
+        assert_eq!(pauses.since([0; 2]), [0, 0]);
+        goes(0, 1, 0, 1);
+        pauses.asked(&call(90_010));
+        assert_eq!(pauses.since([0; 2]), [10_000, 10_000]);
+    }
+
+    #[test]
+    fn who_asks_at_once_again_asks_the_kernel_no_more() {
+        let mut pauses = pauses();
+        pauses.asked(&call(10_000));
+        pauses.are_over();
+        for began in (10_020..20_000).step_by(20) {
+            pauses.asked(&call(began));
+        }
+        let read = pauses.reading.map(|reading| reading.ended);
+        assert_eq!(read, Some(10_010));
+        assert_eq!(pauses.now(), [0, 0]);
+    }
+}

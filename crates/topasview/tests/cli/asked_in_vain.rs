@@ -1,0 +1,42 @@
+//! Ranks that ask in vain for messages, and sleep or compute between their questions: which rank is named.
+
+use super::culprit::{MadeRank, profile, shown, words};
+
+/// Rank 0 is 8 s outside of MPI, between questions for messages of rank 1, and all wait for rank 0. `asked` is what
+/// its record says of the time between its questions.
+fn collector(asked: &str) -> String {
+    let ranks: [MadeRank; 4] =
+        [(8.0, &[(1, 0.1)]), (9.0, &[(0, 0.5)]), (1.0, &[(0, 7.5)]), (1.0, &[(0, 7.0)])];
+    profile(&ranks, "Recv", "").replacen(" b=1:", &format!(" {asked} b=1:"), 1)
+}
+
+#[test]
+fn a_collector_that_sleeps_hands_its_delay_on() {
+    let lines = collector("a=1:10:7.5:7.25");
+    let text = words(&shown(&lines, &["--mpi"]));
+    let told = "Rank 1 makes the others wait: rank 0 waits 7.350 s for it (7.250 s of that asleep between calls that \
+                asked in vain), mostly in Recv because it sends late; the others wait 15.000 s for rank 0, 37.50%";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains("Rank 1 computes 9.000 s outside of MPI, the others 0.917 s"), "{text}");
+    // What it computes is told in the table, too.
+    let text = words(&shown(&lines, &["--mpi", "--waits"]));
+    assert!(text.contains("0 15.000000 15.000000 0.000000 0.000000 0.750000"), "{text}");
+    let text = words(&shown(&lines.replace("Recv:10:", "Recv:1000:"), &["--why"]));
+    assert!(text.contains("late senders, rank 1:"), "{text}");
+    let told = "Rank 0 slept for 7.250 s between calls that asked in vain, most of it for rank 1.";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
+fn a_collector_that_computes_keeps_its_name() {
+    let lines = collector("a=1:10:7.5:0.5");
+    let text = words(&shown(&lines, &["--mpi"]));
+    assert!(text.contains("The others wait 15.000 s for rank 0, 37.50%"), "{text}");
+    let told = "Rank 0 computes 7.500 s outside of MPI, the others 3.667 s on average (7.000 s of that between calls \
+                that asked in vain for what others had not begun, most of all rank 1).";
+    assert!(text.contains(told), "{text}");
+    // Without the record nothing of that is known.
+    let text = words(&shown(&collector(""), &["--mpi"]));
+    assert!(text.contains("Rank 0 computes 8.000 s outside of MPI, the others 3.667 s"), "{text}");
+    assert!(!text.contains("in vain"), "{text}");
+}
