@@ -14,7 +14,7 @@ use topas_node::proof::{KernelProof, OnStack};
 use topas_node::sys as kernel;
 
 use crate::workspace::{Workspace, keep, kept};
-use crate::{switches, sys};
+use crate::{first_proxy, switches, sys};
 
 /// Whether this process is the first rank of a launch, or of none: it speaks for the others.
 pub fn is_first() -> bool {
@@ -157,12 +157,19 @@ fn launcher(vars: &Vars<'_>, family: Family, room: &mut [u8]) -> u64 {
     if family != Family::Pmi {
         return 0;
     }
-    // Up to version 4 of MPICH, hydra has further proxies for processes that are started.
-    let mut proof = KernelProof { room, path: OnStack };
+    let mut proof = KernelProof { room: &mut *room, path: OnStack };
     let proxy = vars.number(Var::PmiFd).and_then(|socket| proof.peer(socket)).unwrap_or(0);
     if proxy == 0 {
         return 0;
     }
+    // Up to version 4 of MPICH, hydra has further proxies for processes that are started, each with a port of its own.
+    if sys::variable(c"PMI_SPAWNED").is_some() {
+        let port = first_proxy::port(proxy, room);
+        if port != 0 {
+            return spread(port) & !1;
+        }
+    }
+    let mut proof = KernelProof { room, path: OnStack };
     match proof.control_port(proxy) {
         0 => spread(proxy.into()) & !1,
         port => spread(port) & !1,

@@ -40,6 +40,7 @@ mod element;
 mod entry;
 mod files;
 mod finish;
+mod first_proxy;
 mod flow;
 mod frame;
 mod generated;
