@@ -209,33 +209,25 @@ fn every_delay_is_followed_to_its_begin() {
     }
 }
 
-/// Calls that are many and short, in which no rank is late, and some of them beside a rank that is: the case, its
-/// ranks and rounds, the rule that comes first, and the rank.
-const SHORT_CALLS: [(&str, u32, &str, &str, &[u32]); 4] = [
-    ("ring", 4, "100000", "short-messages", &[]),
-    ("late", 4, "130", "late-senders", &[1]),
-    ("ping_pong", 2, "200000", "short-messages", &[]),
-    ("barriers", 4, "100000", "short-collectives", &[]),
+/// Calls that are many and short, in which no rank is late, and some of them beside a rank that is: the case, the rule
+/// that comes first, and the rank.
+const SHORT_CALLS: [(&str, &str, &[u32]); 4] = [
+    ("ring", "short-messages", &[]),
+    ("barriers", "short-collectives", &[]),
+    ("ping_pong", "short-messages", &[]),
+    ("late", "late-senders", &[1]),
 ];
 
-fn short_calls_end_in(
-    (case, ranks, rounds, rule, blamed): (&str, u32, &str, &str, &[u32]),
-    mpi: Mpi,
-) {
+fn short_calls_end_in((case, rule, blamed): (&str, &str, &[u32]), mpi: Mpi) {
     let scratch = Scratch::new();
-    let places = Places::new(&scratch);
     let program = scratch.path().join("short_calls");
     build(mpi, "mpicc", &["waits/short_calls.c"], &["-O1"], &program);
-    let program = program.to_str().expect("path");
-    let words = ["TOPAS_MPI_LOG=64M", "TOPAS_MPI_WAITS=yes", program, case, rounds];
-    profiled(mpi, &scratch, ranks, &words, &places).good();
-    let log = event_log(places.out.parent().expect("a directory"));
-    let told = why(&scratch, &[&*places.out, &log]);
+    let told = searched(mpi, &program, 2, &[case, "3"]);
     ends_in(case, mpi, rule, blamed, &told);
     let lists = ["findings", "unsure", "seldom"].map(|list| told[list].to_string());
     let accused = lists.iter().any(|list| list.contains("late-senders"));
     assert_eq!(accused, !blamed.is_empty(), "{case}, {}: {told:#}", mpi.name());
-    let saving = told["findings"][0]["saving"].as_str().expect("what could be gained");
+    let saving = first_told(case, &told)["saving"].as_str().expect("what could be gained");
     assert!(saving.contains("shorter by up to"), "{case}: {saving}");
 }
 

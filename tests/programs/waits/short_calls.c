@@ -1,4 +1,4 @@
-/* Calls of MPI that are many and short: short_calls CASE ROUNDS. The ranks compute alike, but for the case late. */
+/* Calls of MPI that are many and short: short_calls CASE SECONDS. The ranks compute alike, but for the case late. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +14,24 @@ static void ring(int messages)
         MPI_Sendrecv(&own, 1, MPI_INT, right, 1, &got, 1, MPI_INT, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* A message goes to the other rank and back. */
-static void ping_pong(void)
+/* A message goes to the other rank and back, so often. */
+static void ping_pong(int messages)
 {
     int ball = 0;
-    if (rank == 0) {
+    for (int i = 0; i < messages && rank == 0; i++) {
         MPI_Send(&ball, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
         MPI_Recv(&ball, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (rank == 1) {
+    }
+    for (int i = 0; i < messages && rank == 1; i++) {
         MPI_Recv(&ball, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(&ball, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
     }
+}
+
+static void barriers(int calls)
+{
+    for (int i = 0; i < calls; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
 }
 
 int main(int count, char **values)
@@ -33,18 +40,22 @@ int main(int count, char **values)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *which = values[1];
-    for (int i = 0, rounds = atoi(values[2]); i < rounds; i++) {
+    double end = MPI_Wtime() + atof(values[2]);
+    /* Rank 0 says when it is enough. */
+    for (int goes_on = 1; goes_on;) {
         if (!strcmp(which, "ring"))
-            ring(1);
+            ring(1000);
         else if (!strcmp(which, "ping_pong"))
-            ping_pong();
+            ping_pong(1000);
         else if (!strcmp(which, "barriers"))
-            MPI_Barrier(MPI_COMM_WORLD);
+            barriers(100);
         else {
-            /* Rank 1 is late for 20 ms, and then there are many messages. */
-            usleep(rank == 1 ? 22000 : 2000);
+            /* Rank 1 is late by 40 ms, and then there are many messages. */
+            usleep(rank == 1 ? 42000 : 2000);
             ring(100);
         }
+        goes_on = MPI_Wtime() < end;
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     MPI_Finalize();
     return 0;
