@@ -13,6 +13,7 @@ mod epochs;
 mod exchanges;
 mod late_receivers;
 mod neighbors;
+mod pauses;
 mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 pub(crate) mod synthetic;
@@ -24,7 +25,7 @@ const MS: u64 = 1_000_000;
 const NONE: CallArguments = CallArguments { communicator: 1, ..CallArguments::NONE };
 
 /// Routines of logs that are made here, by number.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "MPI_Send",
     "MPI_Recv",
     "MPI_Isend",
@@ -45,6 +46,7 @@ const NAMES: [&str; 20] = [
     "MPI_Win_complete",
     "MPI_Win_wait",
     "MPI_Win_test",
+    "MPI_Pcontrol",
 ];
 
 /// A call: its name, when it began and ended in ms, and what it was about.

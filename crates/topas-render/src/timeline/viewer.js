@@ -311,7 +311,7 @@ async function showLate() {
     });
   }
   if (state) await choose(state);
-  say(`${row.name}: the longest delay that arose here ended at ${shownMoment(ended, around)}; ${timeline.rows[delay.waiting].name} waited for ${shownTime(ended - began)}`);
+  say(`${row.name}: the longest delay that arose here ended at ${shownMoment(ended, around / 100)}; ${timeline.rows[delay.waiting].name} waited for ${shownTime(ended - began)}`);
 }
 
 function moveCursor(by) {

@@ -7,7 +7,9 @@ use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow, T
 
 use super::{PageWorld, damage};
 use crate::html::wide;
-use crate::mpi_views::{PathViews, call_places, lost_words, measured, sentence, where_waited};
+use crate::mpi_views::{
+    PathViews, WaitKind, call_places, lost_words, measured, sentence, where_waited,
+};
 use crate::number::{duration, grouped};
 use crate::wording::count;
 
@@ -109,6 +111,9 @@ pub(super) struct Verdict {
     pub(super) words: Option<String>,
 }
 
+/// A kind of wait that has this share of all waits is told with its place.
+const MUCH_OF_WAITS: f64 = 0.2;
+
 /// A log tells less than this share of the waits of which it lacks much.
 const MUCH: f64 = 0.9;
 
@@ -155,7 +160,7 @@ impl Verdict {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
             let (_, process) = timeline.processes.get(process)?;
-            where_waited(paths?, of, process.rank, None)
+            places_waited(timeline, (of, paths?), process.rank)
         });
         Verdict { late, words: finding(timeline, late, place) }
     }
@@ -168,6 +173,32 @@ pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
         lost_words(profile, &places)
     };
     worlds.iter().filter_map(|world| of(world.profile?)).collect()
+}
+
+/// Where the others wait for a rank, for each kind of wait that has much of all waits: those with most first, as
+/// topasview --why tells them one by one.
+fn places_waited(
+    timeline: &Timeline<'_>,
+    (of, paths): (&MpiProfile, &PathViews),
+    rank: u32,
+) -> Option<String> {
+    let time = |class: TimeClass| sum(timeline.rows.iter().map(|row| row.times[class as usize]));
+    let mut kinds = [
+        (time(TimeClass::LateSender), WaitKind::LateSender),
+        (time(TimeClass::LateReceiver), WaitKind::LateReceiver),
+        (time(TimeClass::CollectiveWait), WaitKind::Collective),
+    ];
+    kinds.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+    let all = sum(kinds.iter().map(|(time, _)| *time));
+    let is_much = |(time, _): &&(u64, WaitKind)| *time as f64 >= MUCH_OF_WAITS * all as f64;
+    let words: Vec<String> = kinds
+        .iter()
+        .filter(is_much)
+        .filter_map(|(_, kind)| where_waited(paths, of, rank, Some(*kind)))
+        .collect();
+    let (first, others) = words.split_first()?;
+    let also = others.iter().map(|words| words.replacen("They wait", "They also wait", 1));
+    Some([first.clone()].into_iter().chain(also).collect::<Vec<_>>().join(" "))
 }
 
 /// How long the ranks waited for each other, without a full stop; None if they did not.
