@@ -212,7 +212,7 @@ fn objects(world: &TimelineWorld) -> (Map<String, Value>, Map<String, Value>) {
 /// The longest delay that arose in a row, as the script gets it.
 fn delay_of(timeline: &Timeline<'_>, row: usize) -> Option<Value> {
     let delay = timeline.longest_delay(row)?;
-    Some(json!({ "began": delay.began, "ended": delay.ended, "waiting": delay.waiting }))
+    Some(json!({ "from": delay.began, "to": delay.ended, "waiting": delay.waiting }))
 }
 
 /// What the script has to know beside the index.

@@ -296,7 +296,7 @@ async function showLate() {
     clampView();
     return moveCursor(0);
   }
-  const { began, ended } = delay;
+  const { from: began, to: ended } = delay;
   const around = Math.max(ended - began, 2000);
   [view.from, view.to] = [began - 1.5 * around, ended + 1.5 * around];
   clampView();

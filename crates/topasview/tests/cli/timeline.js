@@ -78,7 +78,7 @@
     seen.late = $("call").textContent;
     seen.lateWords = $("status").textContent;
     const found = JSON.parse($("facts").textContent).delay;
-    [seen.from, seen.to] = [found.began / 1e9, found.ended / 1e9];
+    [seen.from, seen.to] = [found.from / 1e9, found.to / 1e9];
     [seen.lateBegan, seen.lateEnded] = [span().from, span().to];
     key("Escape");
     key("Home");
