@@ -352,12 +352,7 @@ pub fn pauses() {
     let now = crate::clock::ticks();
     let arguments =
         CallArguments { path: paths::number_of(thread).into(), ..CallArguments::PAUSING };
-    log.put_rarely(&CallEvent {
-        routine: number::PCONTROL as u16,
-        began: now,
-        ended: now,
-        arguments,
-    });
+    log.put(&CallEvent { routine: number::PCONTROL as u16, began: now, ended: now, arguments });
 }
 
 /// `MPI_Finalize` writes the log before it has come to its end: when it was entered, and when all
@@ -373,12 +368,7 @@ pub fn finalizing(entered: u64, ended: u64) {
             CallArguments { path: paths::number_of(thread).into(), ..CallArguments::NONE };
         let routine = number::FINALIZE as u16;
         // SAFETY: the thread's own.
-        unsafe { &mut *thread.log }.put_rarely(&CallEvent {
-            routine,
-            began: entered,
-            ended,
-            arguments,
-        });
+        unsafe { &mut *thread.log }.put(&CallEvent { routine, began: entered, ended, arguments });
     }
     mode::set(mode::LOG, false);
     thread.log = core::ptr::null_mut();
@@ -430,13 +420,6 @@ impl ThreadLog {
             _ => return,
         }
         arguments.path = path;
-    }
-
-    /// The same of calls that are made once or twice in a run: the library has it once for all of them.
-    #[cold]
-    #[inline(never)]
-    fn put_rarely(&mut self, event: &CallEvent) {
-        self.put(event);
     }
 
     #[inline(always)]
