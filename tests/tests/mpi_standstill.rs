@@ -83,6 +83,17 @@ impl Started {
         }
     }
 
+    /// Ends all ranks after a while, as a batch system does at the end of their time.
+    fn end_from_outside(&self) {
+        // The kernel notes the second of an end.
+        thread::sleep(Duration::from_secs(3));
+        for process in self.processes() {
+            // The launcher ends the others when it sees the first end.
+            let _ = kill(process, Signal::SIGKILL);
+        }
+        self.wait_for_the_end();
+    }
+
     /// The processes of the ranks, by rank.
     fn processes(&self) -> Vec<Pid> {
         let csv = self.places.spooled_so_far();
@@ -179,9 +190,8 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
         assert!(why.contains("The program still runs"), "under {name}: {why}");
         assert!(!why.contains(": it costs ") && !why.contains("Ruled out"), "{why}");
 
-        // As a batch system ends them at the end of their time: whichever was first means nothing.
-        signal(&started.processes(), Signal::SIGKILL);
-        started.wait_for_the_end();
+        // Whichever was first means nothing.
+        started.end_from_outside();
         for words in ["--mpi", "--why"] {
             let first = started.first_words(&[words]);
             assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
@@ -207,8 +217,7 @@ fn ranks_in_finalize_are_told_to_be_there() {
         assert!(top.contains("0 -> 1 -> 0"), "under {name}: {top}");
         let first = started.first_words(&["--mpi"]);
         assert!(first.contains(&place), "under {name}: {first}");
-        signal(&started.processes(), Signal::SIGKILL);
-        started.wait_for_the_end();
+        started.end_from_outside();
         let first = started.first_words(&["--mpi"]);
         assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
         assert!(first.contains(&place), "under {name}: {first}");
