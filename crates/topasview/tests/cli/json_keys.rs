@@ -82,6 +82,15 @@ fn short() -> String {
     )
 }
 
+/// The MPI profile of a run with few waits, none of them long.
+fn seldom() -> String {
+    with_lengths(
+        "2026/11/20 08:01:02 topas-mpi mohr heat2d 2 5c3a-8 v=1 of=run line=1/1 t=1795161662 uid=1004 \
+         end=finalize host=n1 ranks=2 wall=200 wallmax=100 mpisum=33 mpimax=20 mpimin=13 usemax=70 over=0.1 \
+         thr=1 late=30 latercv=0 coll=0 f=Recv:90:33:0.4:90:0:0:90:720:2 l=Recv:80:30:0:0:0:0:0:0:0:0:0:0\n",
+    )
+}
+
 /// Two PEs of which nothing is to be said.
 fn even() -> String {
     let line = |pe: u32| {
@@ -141,6 +150,7 @@ fn site() -> TempDir {
         ("even.log", even()),
         ("taken.log", taken()),
         ("short.log", short()),
+        ("seldom.log", seldom()),
         ("spread.log", String::from_utf8(spread.text()).unwrap()),
     ] {
         fs::write(dir.path().join(name), text).unwrap();
@@ -173,6 +183,7 @@ fn the_manual_has_every_key_and_no_other() {
         "--why --json even.log",
         "--why --json taken.log",
         "--why --json short.log",
+        "--why --json seldom.log",
     ] {
         let shown = view(site.path(), &words.split_whitespace().collect::<Vec<_>>());
         assert!(shown.code < 2 && !shown.out.is_empty(), "{words}: {}", shown.err);
