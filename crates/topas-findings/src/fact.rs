@@ -1,13 +1,20 @@
-//! FactValues: the named values that conditions and sentences of rules are about.
+//! Facts: the named values that conditions and sentences of rules are about.
 
+mod mpi_table;
 mod table;
 
 use topas_data::field::{FieldKind, MILLION, Value};
 use topas_data::{Operand, UnknownOperand, Valuation};
 
-pub use table::FACTS;
+use mpi_table::MPI_FACTS;
+use table::OTHER_FACTS;
 
-/// A fact: a row of [`FACTS`].
+/// Every fact. What was not measured is missing, and a rule that needs it does not fire.
+pub fn facts() -> impl Iterator<Item = &'static Fact> {
+    OTHER_FACTS.iter().chain(MPI_FACTS)
+}
+
+/// A fact: one of [`facts`].
 #[derive(Debug)]
 pub struct Fact {
     /// Name in rules
@@ -75,7 +82,7 @@ impl Fact {
 
     /// The fact of a name.
     pub fn named(name: &str) -> Option<&'static Fact> {
-        FACTS.iter().find(|fact| fact.name == name)
+        facts().find(|fact| fact.name == name)
     }
 
     /// The fact of a name, as conditions look it up.

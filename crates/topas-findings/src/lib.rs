@@ -8,7 +8,7 @@
 //!
 //! A rule is data: what it requires, the condition under which it fires, its sentences with
 //! `{facts}` in them, and one next step. Conditions are the expressions of `--where`
-//! ([`topas_data::Expression`]), over the facts of [`FACTS`]. The rules of `etc/topas/rules.d` are
+//! ([`topas_data::Expression`]), over the [`facts`]. The rules of `etc/topas/rules.d` are
 //! built in ([`Rules::builtin`]); texts of a center change them ([`Rules::with`]). A finding holds
 //! its values as numbers with units: how they are written is a matter of `topas-render`.
 #![forbid(unsafe_code)]
@@ -35,7 +35,7 @@ mod timeline_run;
 mod wait_names;
 
 pub use ending::{ending_words, signal_name};
-pub use fact::{FACTS, Fact, FactSource, FactSpread, FactValue, FactValues};
+pub use fact::{Fact, FactSource, FactSpread, FactValue, FactValues, facts};
 pub use lead::FindingLead;
 pub use log_run::run_facts;
 pub use margin::ToldBefore;
