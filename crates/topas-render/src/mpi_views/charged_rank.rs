@@ -21,12 +21,15 @@ pub struct ChargedRank {
     pub(super) is_late_otherwise: bool,
     /// Where in the source they wait for it, and what it does then: a sentence; None if that is not known
     pub place: Option<String>,
+    /// Which other ranks compute as long, or which one longest: a sentence, if there are such
+    pub(super) beside: Option<String>,
 }
 
 impl ChargedRank {
     /// All that is said of it.
     pub(super) fn text(&self) -> String {
-        let all = [Some(&self.waits), self.computes.as_ref(), self.place.as_ref()];
+        let (computes, place) = (self.computes.as_ref(), self.place.as_ref());
+        let all = [Some(&self.waits), computes, place, self.beside.as_ref()];
         all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
@@ -34,7 +37,7 @@ impl ChargedRank {
     pub(crate) fn lead(&self, tells_computing: bool) -> String {
         let is_new = self.is_late_otherwise || !tells_computing;
         let computes = self.computes.as_ref().filter(|_| is_new);
-        let all = [Some(&self.waits), computes, self.place.as_ref()];
+        let all = [Some(&self.waits), computes, self.place.as_ref(), self.beside.as_ref()];
         all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 }

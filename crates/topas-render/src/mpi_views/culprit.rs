@@ -2,16 +2,17 @@
 
 use topas_mpi_data::{
     AskedInVain, Blame, CallersTime, DelayBeginning, MpiProfile, RoutineCalls, RoutineNumber,
-    computing, delay_origin, is_longer, leading, others_wait_longer, own_waits,
+    computed, computing, delay_origin, is_longer, leading, others_wait_longer, own_waits,
 };
 
 use super::absent::absent_ranks;
 use super::amount::routine_name;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
+use super::late_to_init;
 use super::paths::PathViews;
+use super::standing::{self, capital, rank_words};
 use super::waited_place::{WaitKind, place, routine_waited};
 use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
-use super::{late_to_init, standing};
 use crate::number::{percent_of, seconds};
 use crate::wording::named;
 
@@ -306,6 +307,10 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         computes: computes.map(|times| computes_so_long(profile, rank, times, blame)),
         is_late_otherwise,
         place,
+        beside: computes.and_then(|(own, mean)| match is_longer(own, mean) {
+            true => as_long(profile, rank, (own, mean)),
+            false => longest(profile, rank),
+        }),
     }))
 }
 
@@ -344,6 +349,33 @@ fn computes_so_long(
             routine_name(profile, routine)
         ),
     }
+}
+
+/// That few other ranks compute as long as this one, which does so longer than the mean of all others.
+fn as_long(profile: &MpiProfile, rank: u32, (own, mean): (u128, u128)) -> Option<String> {
+    /// As long is what lacks no more than this part of what is longer: a tenth.
+    const LACKING: u128 = 10;
+    /// Ranks that are named at most, and no more than half of all.
+    const FEW: usize = 3;
+    let least = own - (own - mean) / LACKING;
+    let others = profile.ranks.iter().filter(|known| known.rank != rank);
+    let also: Vec<u32> =
+        others.filter(|known| computed(&known.sums) >= least).map(|known| known.rank).collect();
+    let are_few = (1..=FEW).contains(&also.len()) && 2 * also.len() <= profile.ranks.len();
+    let compute = if also.len() == 1 { "computes" } else { "compute" };
+    are_few.then(|| format!("{} {compute} as long.", capital(&rank_words(&also))))
+}
+
+/// That another rank computes longest, if it does so longer than the others: what MPI has begun may not go on meanwhile.
+fn longest(profile: &MpiProfile, rank: u32) -> Option<String> {
+    let most = profile.ranks.iter().max_by_key(|known| computed(&known.sums))?.rank;
+    let (own, mean) = computing(profile, most).filter(|_| most != rank)?;
+    is_longer(own, mean).then(|| {
+        format!(
+            "Rank {most} computes longest, {} s: while a rank calls no MPI, what others have begun with it may not go on.",
+            seconds(own, 3)
+        )
+    })
 }
 
 /// As much of a wait in which the rank slept.

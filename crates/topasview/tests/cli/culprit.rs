@@ -379,3 +379,22 @@ fn the_late_sender_of_a_lock_is_explained() {
     assert!(lock.contains(note), "{lock}");
     assert!(!message.contains("\"Late sender\""), "{message}");
 }
+
+/// Sums tell nothing of time: of two ranks that compute as long, the waits of one may hide those for the other.
+#[test]
+fn another_rank_that_computes_as_long_or_longest_is_told() {
+    let made = |ranks: [MadeRank; 4]| words(&first_lines(&ranks));
+    let two = made([(1.0, &[(3, 6.0), (1, 2.0)]), (8.25, &[]), (1.0, &[(3, 6.0)]), (8.5, &[])]);
+    assert!(two.contains("The others wait 12.000 s for rank 3"), "{two}");
+    assert!(two.contains(" Rank 1 computes as long."), "{two}");
+    let one = made([(1.0, &[(3, 6.0)]), (7.0, &[]), (1.0, &[(3, 6.0)]), (8.5, &[])]);
+    assert!(one.contains("The others wait 12.000 s for rank 3"), "{one}");
+    assert!(!one.contains("as long"), "{one}");
+    // Rank 1 computes while the others are in what they have begun with it.
+    let held = made([(2.0, &[(3, 4.0)]), (6.0, &[]), (2.0, &[(3, 4.0)]), (2.0, &[])]);
+    assert!(held.contains("The others wait 8.000 s for rank 3"), "{held}");
+    assert!(
+        held.contains(" Rank 1 computes longest, 6.000 s: while a rank calls no MPI,"),
+        "{held}"
+    );
+}
