@@ -5,8 +5,8 @@ use crate::rule::{Confidence, Rules};
 use crate::search::BottleneckSearch;
 
 impl BottleneckSearch {
-    /// Ranks were lost: what the others did when they ended is a part of all figures, and nothing of that is
-    /// sure.
+    /// Ranks were lost, so that what the others did when they ended is a part of all figures, or ranks share processors:
+    /// nothing is sure.
     pub fn doubt(&mut self) {
         let scant = self.seldom.iter_mut().chain(&mut self.little).map(|one| &mut one.finding);
         let told = self.findings.iter_mut().chain(&mut self.unsure).chain(&mut self.beside);

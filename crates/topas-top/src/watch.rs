@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
 use topas_findings::{BottleneckSearch, Rules, mpi_facts};
 use topas_mpi_data::{
-    LaunchPath, LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, read_spool,
-    time_of_callers,
+    LaunchPath, LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, processors_of,
+    read_spool, time_of_callers,
 };
-use topas_render::mpi_views::{CallPlaces, PathViews, call_places, charged_rank, where_waited};
+use topas_render::mpi_views::{
+    CallPlaces, PathViews, Views, call_places, charged_rank, shared_processors, where_waited,
+};
 use topas_render::why::{add_wait_places, lead};
 use topas_symbols::Symbols;
 
@@ -169,6 +171,9 @@ impl Watch {
         charged.iter().for_each(|charged| self.rules.lead(&mut search, &lead(charged, &facts)));
         if hides_costs(profile) {
             search.withhold();
+        } else if shared_processors(profile, Views::host(profile).and_then(processors_of)).is_some()
+        {
+            search.doubt();
         }
         self.found = Some((id.clone(), search.clone()));
         search
