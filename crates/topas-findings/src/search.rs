@@ -4,6 +4,7 @@
 use crate::fact::{Fact, FactValues};
 use crate::margin::ToldBefore;
 use crate::rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope, in_order};
+use crate::wait_names::WaitNames;
 
 /// What a search came to.
 #[derive(Clone, Debug, Default)]
@@ -169,16 +170,23 @@ impl Rules {
         });
         let mut take = |one: &RuleFinding| {
             let same = findings.iter_mut().find(|known| self.is_same_cause(known, one));
-            // Waits of all kinds together have those of each in them.
-            let has_it = |known: &RuleFinding| {
-                self.named(&known.rule).is_some_and(|rule| rule.unless.contains(&one.rule))
+            let rule = |known: &RuleFinding| self.named(&known.rule);
+            let gives_way = |known: &RuleFinding| {
+                rule(known).is_some_and(|rule| rule.unless.contains(&one.rule))
             };
-            same.map(|known| {
-                if !has_it(known) {
-                    known.take(one.clone())
+            let sum = Some(WaitNames::ALL.cost);
+            let is_sum =
+                |known: &RuleFinding| rule(known).and_then(|rule| Some(rule.gain?.name)) == sum;
+            match same {
+                Some(known) if !gives_way(known) => {
+                    known.take(one.clone());
+                    true
                 }
-            })
-            .is_some()
+                // Waits of all kinds together have those of each in them. What else is told only where waits are
+                // not has them in no figure of its own.
+                Some(known) => is_sum(known),
+                None => false,
+            }
         };
         unsure.retain(|one| !take(one));
         seldom.retain(|one| !take(&one.finding));
