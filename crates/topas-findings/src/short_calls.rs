@@ -2,7 +2,7 @@
 //! processor, and no rank is late.
 
 use topas_mpi_data::{
-    CallersTime, MessageClass, MpiProfile, RoutineAmount, RoutineCalls, outside_of_rank,
+    CallersTime, MessageClass, MpiProfile, MpiSums, RoutineAmount, RoutineCalls, outside_of_rank,
 };
 use topas_mpi_table::FunctionClass;
 
@@ -92,6 +92,7 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     let sent = sums.class(MessageClass::PointToPoint).sent.iter().sum();
     // Both ends of a message have their part of the work.
     kind(profile, &MESSAGES, is_exchange, (sent, 2.0), facts);
+    facts.number("exchange_least", least_sent(profile));
     let collectives = || sums.routines.iter().filter(|of| is_collective(of));
     let count: u128 = collectives().map(|of| of.calls).sum();
     kind(profile, &COLLECTIVES, is_collective, (count, 1.0), facts);
@@ -102,6 +103,21 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     let wall = facts.get_number("wall").filter(|wall| *wall > 0.0);
     facts.number("outside_surplus", wall.map_or(0.0, |wall| 100.0 * surplus / wall));
     own(facts, explained(profile, surplus, facts));
+}
+
+/// The messages of the rank that sends fewest, as a share of the mean, in percent: where one rank sends many to another that
+/// hardly answers, the other waits for that rank, and not for each message. 0 if it is not known of all ranks.
+fn least_sent(profile: &MpiProfile) -> f64 {
+    let sent =
+        |sums: &MpiSums| -> u128 { sums.class(MessageClass::PointToPoint).sent.iter().sum() };
+    let each = profile.ranks.iter().map(|rank| sent(&rank.sums));
+    let all: u128 = each.clone().sum();
+    match each.min() {
+        Some(least) if all > 0 && profile.ranks.len() as u64 == profile.total.ranks => {
+            100.0 * least as f64 * profile.ranks.len() as f64 / all as f64
+        }
+        _ => 0.0,
+    }
 }
 
 /// Which part of the waits may be because of what ranks compute: a rank waits for others at most as long as all of them

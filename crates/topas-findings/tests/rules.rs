@@ -210,6 +210,7 @@ const CASES: &[RuleCase] = &[
             ("exchange_cost", N(1.0)),
             ("exchange_each", N(5000.0)),
             ("exchange_rate", N(1e4)),
+            ("exchange_least", N(10.0)),
             ("exchange_time", N(1e-4)),
             ("message_median", N(1024.0)),
             ("message_mean", N(1000.0)),

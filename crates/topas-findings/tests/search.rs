@@ -299,6 +299,7 @@ fn what_is_told_by_one_rule_is_not_ruled_out_by_another() {
         ("exchange_sum", 320.0),
         ("exchange_each", 1e6),
         ("exchange_rate", 1e6),
+        ("exchange_least", 50.0),
         ("exchange_time", 1e-4),
         ("message_median", 8.0),
         ("message_mean", 4.0),
