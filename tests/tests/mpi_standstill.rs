@@ -221,6 +221,9 @@ fn ranks_in_finalize_are_told_to_be_there() {
         let first = started.first_words(&["--mpi"]);
         assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
         assert!(first.contains(&place), "under {name}: {first}");
+        // That time is none in which it computes.
+        let unended = started.said("topasview", &["--mpi"]);
+        assert!(unended.contains("Finalize 1 call, "), "under {name}: {unended}");
     }
 }
 
