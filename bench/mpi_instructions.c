@@ -41,6 +41,21 @@ static void exchange(MPI_Comm comm)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
+static void exchange_one_by_one(MPI_Comm comm)
+{
+    MPI_Request requests[2];
+    MPI_Irecv(b, 1, MPI_DOUBLE, 0, 1, comm, &requests[0]);
+    MPI_Isend(a, 1, MPI_DOUBLE, 0, 1, comm, &requests[1]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+}
+
+static void start(MPI_Request *request)
+{
+    MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 // As Sendrecv, because a request has to come from somewhere.
 static void post(MPI_Comm comm)
 {
@@ -52,7 +67,8 @@ static void post(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     static const int ones[1] = {1}, zeros[1];
-    int rank, size;
+    int rank, size, flag;
+    MPI_Request request;
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Barrier(other);
@@ -71,11 +87,19 @@ int main(int argc, char **argv)
     COUNT("Send", MPI_Send(a, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD));
     COUNT("Send, another communicator", MPI_Send(a, 1, MPI_DOUBLE, 0, 1, other));
     COUNT("Recv", MPI_Recv(b, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    COUNT("Recv from any source", MPI_Recv(b, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     COUNT("Sendrecv", MPI_Sendrecv(a, 1, MPI_DOUBLE, 0, 1, b, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD,
                                    MPI_STATUS_IGNORE));
     COUNT("Irecv + Isend", post(MPI_COMM_WORLD));
     COUNT("Irecv + Isend + Waitall", exchange(MPI_COMM_WORLD));
     COUNT("Irecv + Isend + Waitall, another communicator", exchange(other));
+    COUNT("Irecv + Isend + Wait + Wait", exchange_one_by_one(MPI_COMM_WORLD));
+    MPI_Irecv(b, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, &request);
+    COUNT("Test in vain", MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send_init(a, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, &request);
+    COUNT("Start + Wait", start(&request));
     COUNT("Fortran: Comm_rank", mpi_comm_rank_(&handle, &rank, &error));
     COUNT("Fortran: Barrier", mpi_barrier_(&handle, &error));
     COUNT("Fortran: Allreduce",

@@ -113,8 +113,14 @@ ANSWER(MPI_Isend,
 ANSWER(MPI_Irecv,
        (void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm comm, MPI_Request *r),
        *r = NEW_REQUEST(given++ % 4))
+// There is one persistent request.
+#define PERSISTENT NEW_REQUEST(4)
+ANSWER(MPI_Send_init,
+       (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm comm, MPI_Request *r),
+       *r = PERSISTENT)
+ANSWER(MPI_Start, (MPI_Request *r), )
 ANSWER(MPI_Wait, (MPI_Request *r, MPI_Status *status),
-       (*r = MPI_REQUEST_NULL, status != MPI_STATUS_IGNORE ? status_of(status, 0, 8) : (void)0))
+       (*r = *r == PERSISTENT ? PERSISTENT : MPI_REQUEST_NULL, status != MPI_STATUS_IGNORE ? status_of(status, 0, 8) : (void)0))
 ANSWER(MPI_Test, (MPI_Request *r, int *flag, MPI_Status *status), *flag = 0)
 ANSWER(MPI_Waitall, (int n, MPI_Request r[], MPI_Status *statuses),
        for (int i = 0; i < n; i++) {

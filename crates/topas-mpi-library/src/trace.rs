@@ -4,6 +4,7 @@
 //! What a thread keeps for that lies in front of its ring. A thread that takes over the block of a
 //! thread that has ended takes over the ring, too.
 
+mod log_file;
 mod more;
 
 use core::sync::atomic::{
@@ -13,9 +14,8 @@ use core::sync::atomic::{
 };
 
 use topas_format::out::Out;
-use topas_mpi_profile::facts::{HostClock, process_key, write_facts};
-use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
-use topas_mpi_profile::lines::text;
+use topas_mpi_profile::facts::process_key;
+use topas_mpi_profile::layout::FUNCTIONS;
 use topas_trace::{
     BlockContent, BlockHead, CallArguments, CallEvent, EventRoom, LENGTH, NameBytes, RING_MAGIC,
     RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
@@ -32,6 +32,7 @@ use crate::thread::Thread;
 use crate::workspace::{self, keep};
 use crate::{mode, paths, spool, sys};
 
+pub use log_file::write;
 use more::{MoreOfCall, NOTHING_MORE};
 pub use more::{completed_send, has_epoch, has_object};
 
@@ -226,6 +227,9 @@ fn leave_compared(
 ) {
     let function = frame.function();
     let expected = element_mut(&mut log.expected, function);
+    if expected.is_open() {
+        return leave_otherwise(frame, thread, sent, now, received);
+    }
     let path = paths::number_of(thread);
     // SAFETY: null, or a block of the thread's own ring.
     let block = unsafe { log.block.as_mut() };
@@ -235,6 +239,32 @@ fn leave_compared(
         expected.go_on(number);
         log.writer.go_on(function as u16, number);
         return put_expected(frame, room, now, function, &mut log.writer);
+    }
+    leave_otherwise(frame, thread, sent, now, received);
+}
+
+/// The same of a call that differs from the one before, perhaps only in what it moved, or whose words do not tell
+/// all.
+#[inline(never)]
+fn leave_otherwise(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
+    // SAFETY: the thread's own.
+    let log = unsafe { &mut *thread.log };
+    let function = frame.function();
+    let expected = element_mut(&mut log.expected, function);
+    let path = paths::number_of(thread);
+    // SAFETY: null, or a block of the thread's own ring.
+    let block = unsafe { log.block.as_mut() };
+    if let Some(number) = expected.number_otherwise(frame, path, &log.reached)
+        && let Some(room) = block.and_then(|block| log.writer.room(block))
+    {
+        let is_c = frame.symbol.binding().is_c();
+        let moved = if is_c { [sent, received] } else { log.reached.moved };
+        expected.go_on(number);
+        log.writer.go_on(function as u16, number);
+        if !expected.moves_on(moved) {
+            return put_expected(frame, room, now, function, &mut log.writer);
+        }
+        return put_moved(frame, room, now, moved, &mut log.writer);
     }
     leave_in_general(frame, thread, sent, now, received);
 }
@@ -249,6 +279,12 @@ fn put_expected(
     writer: &mut Writer,
 ) {
     writer.put_expected(room, function as u16, [frame.began, now]);
+}
+
+/// The same of one that moved something else than the one before.
+#[inline(never)]
+fn put_moved(frame: &Frame, room: EventRoom<'_>, now: u64, moved: [u64; 2], writer: &mut Writer) {
+    writer.put_moved(room, frame.function() as u16, [frame.began, now], moved);
 }
 
 /// The same of a call that is not like the one before, or that has to be looked at again to see that.
@@ -272,7 +308,7 @@ fn leave_in_general(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, rec
     if let (Some(at), Some(told)) = (at, log.told.get(function))
         && function != number::PCONTROL
         && log.more.kind == NOTHING_MORE
-        && log.writer.expects(routine, moved, path.into(), number)
+        && log.writer.expects(routine, path.into(), number)
         && (if is_c {
             told.is_same(frame)
         } else if log.reached.is_of(frame) {
@@ -283,11 +319,12 @@ fn leave_in_general(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, rec
         && let Some(room) = log.writer.room(at)
     {
         // Only now: the next call is more likely to be like two than like one.
-        if !told.is_open() {
-            let expected = element_mut(&mut log.expected, function);
-            expected.note(function, told, log.period, (path, moved, number));
-        }
+        let expected = element_mut(&mut log.expected, function);
+        expected.note(function, told, log.period, (path, moved, number));
         log.writer.go_on(routine, number);
+        if !log.writer.expects_moved(routine, moved) {
+            return put_moved(frame, room, now, moved, &mut log.writer);
+        }
         return put_expected(frame, room, now, function, &mut log.writer);
     }
     leave_with_news(frame, thread, now, moved);
@@ -524,70 +561,4 @@ unsafe fn put_name(text: *const u8, name: &mut [u8]) {
             }
         }
     }
-}
-
-/// The rings of all threads.
-fn rings() -> impl Iterator<Item = &'static mut ThreadLog> {
-    // SAFETY: nobody calls MPI any more; a ring is in one block.
-    spool::blocks()
-        .filter(|block: &&Block| block.log != 0)
-        .map(|block| unsafe { &mut *spool::at::<ThreadLog>(block.log) })
-}
-
-/// Appends what the rings hold, and then what is known of the process, to the log of the host. Each
-/// block is one write, so blocks of several ranks do not mix. `clock` is known if clocks of hosts were
-/// compared.
-pub fn write(header: &mut Header, clock: Option<HostClock>) {
-    let mut path = [0; 1024];
-    let mut own = None;
-    for log in rings() {
-        if own.is_none() {
-            let mut out = Out::new(&mut path);
-            out.put(text(&log.ring.path));
-            if out.is_empty() {
-                return;
-            }
-            own = files::open_at(out);
-        }
-        let Some(file) = own else { return };
-        for place in log.ring.places() {
-            // SAFETY: a block of the ring.
-            let block = unsafe { &mut *log.blocks.add(place as usize) };
-            let last =
-                if core::ptr::eq(block, log.block) { log.writer.last() } else { block.head.last };
-            block.close(header.rank, last);
-            // SAFETY: a block is bytes.
-            let bytes =
-                unsafe { core::slice::from_raw_parts((&raw const *block).cast::<u8>(), LENGTH) };
-            if !file.append(&path, bytes) {
-                file.close();
-                return;
-            }
-        }
-        log.ring.written = 1;
-    }
-    let Some(file) = own else { return };
-    if let Some(memory) = sys::map_memory(LENGTH) {
-        // SAFETY: new, zeroed, and large enough for a block.
-        let block = unsafe { &mut *memory.cast::<TraceBlock>() };
-        block.head = BlockHead {
-            process: process_key(header),
-            first: header.began.ticks,
-            ..BlockHead::new(BlockContent::Facts)
-        };
-        let mut out = Out::new(&mut block.body);
-        write_facts(header, clock, spool::blocks(), ring_of, &mut out);
-        block.head.filled = out.len() as u64;
-        block.close(header.rank, header.latest.ticks);
-        // SAFETY: a block is bytes.
-        file.append(&path, unsafe { core::slice::from_raw_parts(memory, LENGTH) });
-        sys::unmap(memory, LENGTH);
-    }
-    file.close();
-}
-
-/// The ring of the thread of a block.
-fn ring_of(block: &Block) -> Option<RingHead> {
-    // SAFETY: this part of the file is that of this thread.
-    (block.log != 0).then(|| unsafe { (*spool::at::<ThreadLog>(block.log)).ring })
 }

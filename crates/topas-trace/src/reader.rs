@@ -330,10 +330,16 @@ mod tests {
         }
 
         #[test]
-        fn what_is_as_expected_is_written_in_the_same_way(calls in calls(), shift in 0u32..5) {
-            let twice = calls.into_iter().flat_map(|(routine, gap, length, arguments)| {
+        fn what_is_as_expected_is_written_in_the_same_way(
+            calls in calls(),
+            others in prop::collection::vec(prop::option::of(arguments()), 200),
+            shift in 0u32..5,
+        ) {
+            let with_others = calls.into_iter().zip(others);
+            let twice = with_others.flat_map(|((routine, gap, length, arguments), other)| {
                 let number = if arguments.number == 0 { 0 } else { arguments.number.wrapping_add(1) };
-                let next = CallArguments { number, ..arguments };
+                let CallArguments { sent, received, .. } = other.unwrap_or(arguments);
+                let next = CallArguments { number, sent, received, ..arguments };
                 [(routine, gap, length, arguments), (routine, length, gap, next)]
             });
             let events = events_of(twice.collect(), shift);
@@ -347,11 +353,16 @@ mod tests {
                 let CallArguments { sent, received, path, number, .. } = arguments;
                 let words = |of: &CallArguments| (of.peer, of.source, of.tag, of.received_tag, of.communicator);
                 let same = last.insert(routine, arguments).is_some_and(|last| words(&last) == words(&arguments));
-                if same && writer.expects(routine, [sent, received], path, number) {
+                let (times, moved) = ([began, ended], [sent, received]);
+                if same && writer.expects(routine, path, number) {
                     let room = writer.room(&mut other);
                     prop_assert!(room.is_some());
                     writer.go_on(routine, number);
-                    room.into_iter().for_each(|room| writer.put_expected(room, routine, [began, ended]));
+                    let as_before = writer.expects_moved(routine, moved);
+                    room.into_iter().for_each(|room| match as_before {
+                        true => writer.put_expected(room, routine, times),
+                        false => writer.put_moved(room, routine, times, moved),
+                    });
                 } else {
                     prop_assert!(writer.put(&mut other, event));
                 }

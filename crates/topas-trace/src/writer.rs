@@ -6,6 +6,9 @@ use crate::block::{BODY, BlockHead, TraceBlock};
 use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expect};
 use crate::supplement::SupplementWriter;
 
+/// In the head of an event: some of its arguments are not as expected.
+const DIFFERS: u16 = 1 << 10;
+
 /// More bytes than any event takes, with the words that are written past its end.
 const MOST: usize = 128;
 
@@ -24,15 +27,22 @@ pub struct Writer {
     memo: [[i64; ARGUMENTS]; ROUTINES],
 }
 
-/// Where an event goes that tells its times alone.
+/// Where an event goes that tells its times, and at most how much it moved.
 pub struct EventRoom<'b> {
     head: &'b mut BlockHead,
-    bytes: &'b mut [u8; TIMES],
+    bytes: &'b mut [u8; SHORT],
 }
 
 /// More bytes than the head and the times of an event take, with the word that is written past
 /// their end.
 const TIMES: usize = 2 + 8 + 8;
+
+/// More bytes than these take with a byte of changes and the bytes sent and received.
+const SHORT: usize = TIMES + 1 + 10 + 10;
+
+/// The places of bytes sent and received among the arguments.
+const SENT: usize = 2;
+const RECEIVED: usize = 3;
 
 /// How numbers are written, by their highest bits: the width in B, and in the upper half the code of
 /// the width, where it stands in the head of an event. So numbers of all widths take the same
@@ -70,7 +80,7 @@ fn form(forms: &[u32; 64], number: u64) -> u32 {
 }
 
 #[inline(always)]
-fn put_word(room: &mut [u8; TIMES], place: usize, word: u64) {
+fn put_word(room: &mut [u8], place: usize, word: u64) {
     if let Some(place) = room.get_mut(place..).and_then(<[u8]>::first_chunk_mut) {
         *place = word.to_le_bytes();
     }
@@ -114,8 +124,7 @@ impl Writer {
         let used = self.filled as u32 as usize;
         let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<MOST>);
         let Some(room) = room else { return false };
-        let Some(times) = room.first_chunk_mut() else { return false };
-        let (mut end, code) = self.put_times(times, event.began, event.ended);
+        let (mut end, code) = self.put_times(room, event.began, event.ended);
         let values = event.arguments.values();
         let routine = usize::from(event.routine) % ROUTINES;
         let expected = self.expected_values(routine);
@@ -127,7 +136,7 @@ impl Writer {
         if let Some(memo) = self.memo.get_mut(routine) {
             *memo = expect(&values);
         }
-        let head = routine as u16 | u16::from(differs) << 10 | code;
+        let head = routine as u16 | if differs { DIFFERS } else { 0 } | code;
         let [first, second, ..] = room;
         [*first, *second] = head.to_le_bytes();
         self.close(&mut block.head, end);
@@ -165,12 +174,12 @@ impl Writer {
         true
     }
 
-    /// Where the next event goes in the block that was begun, if that tells its times alone. None if
-    /// the block is full.
+    /// Where the next event goes in the block that was begun, if that is a short one. None if the block
+    /// is full.
     #[inline(always)]
     pub fn room<'b>(&self, block: &'b mut TraceBlock) -> Option<EventRoom<'b>> {
         let used = self.filled as u32 as usize;
-        if used > BODY - TIMES {
+        if used > BODY - SHORT {
             return None;
         }
         let bytes = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut)?;
@@ -189,6 +198,37 @@ impl Writer {
         self.close(room.head, end);
     }
 
+    /// The same of an event that moved something else than the last one: bytes sent and received.
+    #[inline]
+    pub fn put_moved(
+        &mut self,
+        room: EventRoom<'_>,
+        routine: u16,
+        [began, ended]: [u64; 2],
+        [sent, received]: [u64; 2],
+    ) {
+        let (changes, code) = self.put_times(room.bytes, began, ended);
+        let routine = routine % ROUTINES as u16;
+        let Some(memo) = self.memo.get_mut(usize::from(routine)) else { return };
+        let (mut end, mut changed) = (changes + 1, 0);
+        for (argument, value) in [(SENT, sent as i64), (RECEIVED, received as i64)] {
+            if let Some(expected) = memo.get_mut(argument) {
+                let difference = value.wrapping_sub(*expected);
+                if difference != 0 {
+                    changed |= 1 << argument;
+                    end = put_difference(room.bytes, end, difference);
+                    *expected = value;
+                }
+            }
+        }
+        if let Some(byte) = room.bytes.get_mut(changes) {
+            *byte = changed;
+        }
+        let [first, second, ..] = room.bytes;
+        [*first, *second] = (routine | DIFFERS | code).to_le_bytes();
+        self.close(room.head, end);
+    }
+
     /// The event of a routine that is put next, and is as expected, has this number of a collective.
     #[inline(always)]
     pub fn go_on(&mut self, routine: u16, number: u64) {
@@ -201,18 +241,22 @@ impl Writer {
     }
 
     /// Whether there was an event of this routine in the block, and what tells calls with the same
-    /// words apart is as with that: bytes sent and received, the path, the number of the collective
-    /// (the next one).
+    /// words apart is as with that, but for [`Writer::expects_moved`]: the path and the number of the
+    /// collective (the next one).
     #[inline(always)]
-    pub fn expects(&self, routine: u16, told: [u64; 2], path: u32, number: u64) -> bool {
+    pub fn expects(&self, routine: u16, path: u32, number: u64) -> bool {
         let routine = usize::from(routine) % ROUTINES;
         let Some(memo) = self.memo.get(routine) else { return false };
-        let [_, _, sent, received, _, by, nth, _] = memo;
-        self.has_seen(routine)
-            && *sent == told[0] as i64
-            && *received == told[1] as i64
-            && *by == i64::from(path)
-            && *nth == number as i64
+        let [.., by, nth, _] = memo;
+        self.has_seen(routine) && *by == i64::from(path) && *nth == number as i64
+    }
+
+    /// Whether the last event of this routine told these bytes sent and received.
+    #[inline(always)]
+    pub fn expects_moved(&self, routine: u16, told: [u64; 2]) -> bool {
+        let Some(memo) = self.memo.get(usize::from(routine) % ROUTINES) else { return false };
+        let [_, _, sent, received, ..] = memo;
+        *sent == told[0] as i64 && *received == told[1] as i64
     }
 
     #[inline(always)]
@@ -222,7 +266,13 @@ impl Writer {
 
     /// Writes the times of an event: where they end in it, and what its head tells of them.
     #[inline(always)]
-    fn put_times(&mut self, room: &mut [u8; TIMES], began: u64, ended: u64) -> (usize, u16) {
+    fn put_times<const ROOM: usize>(
+        &mut self,
+        room: &mut [u8; ROOM],
+        began: u64,
+        ended: u64,
+    ) -> (usize, u16) {
+        const { assert!(ROOM >= TIMES) };
         // Clocks of two processors may differ by some ticks: time never goes back.
         let gap = (began >> self.shift).saturating_sub(self.clock);
         let began = self.clock.wrapping_add(gap);
@@ -277,18 +327,7 @@ fn put_changes(
         let difference = value.wrapping_sub(*expected);
         if difference != 0 {
             changed |= bit;
-            let mut rest = (difference << 1 ^ difference >> 63) as u64;
-            while rest >= 0x80 {
-                if let Some(byte) = room.get_mut(end) {
-                    *byte = rest as u8 | 0x80;
-                }
-                rest >>= 7;
-                end += 1;
-            }
-            if let Some(byte) = room.get_mut(end) {
-                *byte = rest as u8;
-            }
-            end += 1;
+            end = put_difference(room, end, difference);
         }
         bit = bit.wrapping_shl(1);
     }
@@ -296,4 +335,21 @@ fn put_changes(
         *byte = changed;
     }
     end
+}
+
+/// Writes by how much an argument differs, small numbers of both signs in few bytes. Returns where that ends.
+#[inline(always)]
+fn put_difference(room: &mut [u8], begin: usize, difference: i64) -> usize {
+    let (mut end, mut rest) = (begin, (difference << 1 ^ difference >> 63) as u64);
+    while rest >= 0x80 {
+        if let Some(byte) = room.get_mut(end) {
+            *byte = rest as u8 | 0x80;
+        }
+        rest >>= 7;
+        end += 1;
+    }
+    if let Some(byte) = room.get_mut(end) {
+        *byte = rest as u8;
+    }
+    end + 1
 }

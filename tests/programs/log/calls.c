@@ -57,6 +57,29 @@ int main(int argc, char **argv)
             MPI_Recv(buffer, 4096, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, turned, MPI_STATUS_IGNORE);
             note("MPI_Recv", 0, -1, 77, 0, 40);
         }
+        /* Each waits once for what was received, of changing length, and once for what was sent. */
+        bytes = 16 + i % 7 * 9;
+        MPI_Irecv(buffer, 4096, MPI_BYTE, left, 33, MPI_COMM_WORLD, &requests[0]);
+        note("MPI_Irecv", left, -1, 33, 0, 0);
+        MPI_Isend(buffer + 2048, bytes, MPI_BYTE, right, 33, MPI_COMM_WORLD, &requests[1]);
+        note("MPI_Isend", right, -1, 33, bytes, 0);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        note("MPI_Wait", -1, -1, -1, 0, bytes);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        note("MPI_Wait", -1, -1, -1, 0, 0);
+        /* Both others send to rank 2, which names the source or the tag, and leaves the other open. */
+        if (rank < 2) {
+            bytes = 30 + rank * i % 4;
+            MPI_Send(buffer, bytes, MPI_BYTE, 2, 50 + rank, MPI_COMM_WORLD);
+            note("MPI_Send", 2, -1, 50 + rank, bytes, 0);
+        }
+        for (int k = 0; rank == 2 && k < 2; k++) {
+            int from = (i + k) % 2, any = i % 4 < 2 || k == 1;
+            int tag = any ? 50 + from : MPI_ANY_TAG;
+            MPI_Recv(buffer, 4096, MPI_BYTE, any ? MPI_ANY_SOURCE : from, tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+            note("MPI_Recv", from, -1, 50 + from, 0, 30 + from * i % 4);
+        }
         MPI_Bcast(buffer, 16, MPI_BYTE, i % ranks, MPI_COMM_WORLD);
         note("MPI_Bcast", i % ranks, -1, -1, rank == i % ranks ? 16 : 0, rank == i % ranks ? 0 : 16);
         if (i == rounds / 2) {

@@ -144,7 +144,8 @@ struct Completed<'a, 'b, const EXTRA: bool> {
     ledger: &'a mut Ledger,
     account: Option<&'a mut Account<'b>>,
     waited: u32,
-    waits: Completions,
+    /// If waits are told apart
+    waits: Option<&'a mut Completions>,
 }
 
 /// A call that waits or asks for requests, and returned at `now`.
@@ -171,7 +172,11 @@ impl CompletionCall<'_> {
         let Frame { args, kept, .. } = self.frame;
         let plan = self.plan;
         let waited = Waited::Nothing as u32;
-        let waits = Completions::of(self.frame.function(), self.began, self.now);
+        let mut waits = None;
+        if EXTRA && mode::has(mode::WAITS) {
+            waits = Some(Completions::of(self.frame.function(), self.began, self.now));
+        }
+        let waits = waits.as_mut();
         let mut completed = Completed::<EXTRA> { library, ledger, account, waited, waits };
         // SAFETY: as many as were written before the call.
         let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
@@ -182,7 +187,7 @@ impl CompletionCall<'_> {
         }
         // SAFETY: an integer that the call has written.
         let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
-        if EXTRA && mode::has(mode::WAITS) {
+        if EXTRA && let Some(waits) = &completed.waits {
             let asked_in_vain = match plan.act {
                 Act::Test => number(1) == 0,
                 Act::Testall | Act::Testsome => number(2) == 0,
@@ -191,7 +196,7 @@ impl CompletionCall<'_> {
             };
             if asked_in_vain {
                 let posts = pending.iter().map(|request| waits::post_of(request.entry()));
-                waits::asked_in_vain(completed.waits.call(), posts);
+                waits::asked_in_vain(waits.call(), posts);
                 return waited;
             }
         }
@@ -221,8 +226,8 @@ impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
     /// All was told: the kind.
     #[inline(always)]
     fn end(self) -> u32 {
-        if EXTRA && mode::has(mode::WAITS) {
-            waits::end(self.waits);
+        if EXTRA && let Some(waits) = self.waits {
+            waits::end(waits);
         }
         self.waited
     }
@@ -294,9 +299,8 @@ impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
             return;
         }
         self.waited = self.waited.max(entry.kind);
-        if EXTRA && mode::has(mode::WAITS) {
-            let (library, ledger) = (self.library, &mut *self.ledger);
-            waits::completed(library, ledger, &mut self.waits, entry, status);
+        if EXTRA && let Some(waits) = self.waits.as_deref_mut() {
+            waits::completed(self.library, self.ledger, waits, entry, status);
         }
         if good
             && flags & (flag::TOLD | flag::CANCELLED) != 0

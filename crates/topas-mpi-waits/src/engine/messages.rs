@@ -185,6 +185,18 @@ impl Engine {
         bytes: u32,
         doer: &Doer,
     ) -> Option<Lookup> {
+        let number = self.publish_send(around, to, doer)?;
+        Some(self.receiver(around, to, number, bytes))
+    }
+
+    /// A message was sent: its number. None if it has none.
+    #[inline(always)]
+    fn publish_send(
+        &mut self,
+        around: &mut impl Surroundings,
+        to: &Address,
+        doer: &Doer,
+    ) -> Option<u64> {
         if to.comm == 0 {
             return None;
         }
@@ -195,7 +207,7 @@ impl Engine {
             around.doubt(key);
         }
         around.tell(to.peer, key, number, if doubtful { DOUBT } else { doer.began });
-        Some(self.receiver(around, to, number, bytes))
+        Some(number)
     }
 
     /// What is known of a message of so many bytes.
@@ -516,13 +528,13 @@ impl Engine {
         if !post.sends {
             return self.started_receive(around, id, doer);
         }
-        let lookup = self.number_send(around, &post.address, post.bytes, doer);
+        let number = self.publish_send(around, &post.address, doer);
         if let Some(post) = self.posts.get_mut(id) {
             post.progress = Progress::Numbered;
             post.moment = doer.began;
             post.asked = 0;
-            post.number = lookup.map_or(0, |lookup| lookup.number);
-            post.unsure = lookup.is_none();
+            post.number = number.unwrap_or(0);
+            post.unsure = number.is_none();
         }
     }
 }

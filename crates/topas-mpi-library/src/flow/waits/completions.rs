@@ -130,7 +130,7 @@ fn completed_by_rules(
 
 /// All that the call completed was told.
 #[inline(always)]
-pub fn end(mut all: Completions) {
+pub fn end(all: &mut Completions) {
     if let Some(waiting) = &mut all.waiting {
         with(|engine, _, boards| {
             if all.receives {

@@ -92,19 +92,17 @@ impl Told {
         if self.ages != ages() || frame.result as i32 != 0 {
             return false;
         }
-        let Some([comm, rank, tag, source, recvtag]) = words(frame, role, places) else {
+        let Some(([comm, rank, tag, source, recvtag], is_open)) = words(frame, role, places) else {
             return false;
         };
         // One by one: a call that compares memory takes longer.
         let [told_comm, told_rank, told_tag, told_source, told_recvtag] = self.words;
         let same = comm == told_comm && rank == told_rank && tag == told_tag;
-        same && (!role.exchanges() || source == told_source && recvtag == told_recvtag)
-    }
-
-    /// Whether the words of the call do not tell all: those of its status do.
-    #[inline(always)]
-    pub fn is_open(&self) -> bool {
-        self.is_open
+        // What leaves open from where a message comes has to do so by the same words: the next call is expected to have
+        // them.
+        let has_more = role.exchanges() || is_open;
+        let same_words = !has_more || source == told_source && recvtag == told_recvtag;
+        same && same_words && is_open == self.is_open
     }
 
     /// What such a call is about, but for the number of a collective.
@@ -136,10 +134,9 @@ impl Told {
         };
         let known = frame.result as i32 == 0 && thread.flow != 0 && role.is_logged;
         self.ages = 0;
-        if let Some(words) = words(frame, role, places).filter(|_| known) {
-            let [_, numbers @ ..] = *places;
-            self.is_open = is_open(role, numbers.map(|place| word(&frame.args, place)));
+        if let Some((words, is_open)) = words(frame, role, places).filter(|_| known) {
             self.words = words;
+            self.is_open = is_open;
             self.ages = ages();
         }
         self.arguments = *arguments;
@@ -147,14 +144,15 @@ impl Told {
 }
 
 /// The words of a call, with those of the status where the arguments leave open from where a message
-/// came. None if the MPI is not known.
+/// came, and whether they do. None if the MPI is not known.
 #[inline(always)]
-fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<[usize; WORDS]> {
+fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<([usize; WORDS], bool)> {
     let args = &frame.args;
     let [comm, rank, tag, source, recvtag] = *places;
     let (comm, mut rank, mut tag) = (word(args, comm), word(args, rank), word(args, tag));
     let (mut source, mut recvtag) = (word(args, source), word(args, recvtag));
-    if is_open(role, [rank, tag, source, recvtag]) {
+    let is_open = is_open(role, [rank, tag, source, recvtag]);
+    if is_open {
         let (from, by) = quick::source(library::library()?, role, args);
         if role.act == Act::SendReceive {
             (source, recvtag) = (from as usize, by as usize);
@@ -162,7 +160,7 @@ fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<[usize; 
             (rank, tag) = (from as usize, by as usize);
         }
     }
-    Some([comm, rank, tag, source, recvtag])
+    Some(([comm, rank, tag, source, recvtag], is_open))
 }
 
 /// Whether ranks and tags that a call names leave open from where a message came.

@@ -3,7 +3,7 @@
 
 use topas_trace::CallArguments;
 
-use super::{PLACES, Told, WORDS, ages, ledger, number, numbers, word};
+use super::{PLACES, Told, WORDS, ages, ledger, library, number, numbers, quick, word};
 use crate::element::element;
 use crate::flow::Moved;
 use crate::flow::plan::Place;
@@ -107,6 +107,9 @@ const GATHERS: u8 = 1 << 2;
 const MOVES: u8 = 1 << 3;
 /// It has a path.
 const PATH: u8 = 1 << 4;
+/// The words leave open from where a message came, or with which tag: the first rank and tag are those of its
+/// status, and the second those of the words.
+const OPEN: u8 = 1 << 5;
 
 /// The same as [`ages`] in fewer bits: both parts grow only, so that their sum changes with each.
 #[inline(always)]
@@ -127,6 +130,12 @@ impl ExpectedCall {
         self.kind == 0
     }
 
+    /// Whether words leave open from where messages come.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.kind & OPEN != 0
+    }
+
     /// Whether a call has the same path and moved the same.
     #[inline(always)]
     fn has_moved(&self, path: u16, [sent, received]: Moved) -> bool {
@@ -135,7 +144,18 @@ impl ExpectedCall {
         self.path == path && own_sent == sent && own_received == received
     }
 
-    /// Whether a call in C is about the same, but for the number of a collective.
+    /// There was a call that moved this. False if that is what was expected.
+    #[inline(always)]
+    pub fn moves_on(&mut self, [sent, received]: Moved) -> bool {
+        let [own_sent, own_received] = &mut self.moved;
+        if *own_sent == sent && *own_received == received {
+            return false;
+        }
+        (*own_sent, *own_received) = (sent, received);
+        true
+    }
+
+    /// Whether a call in C is about the same, but for the number of a collective and what it moved.
     #[inline(always)]
     pub fn has_words(&self, frame: &Frame) -> bool {
         if self.kind & MATTERS == 0 {
@@ -151,6 +171,24 @@ impl ExpectedCall {
             && is(own_rank, rank)
             && is(own_tag, tag)
             && (self.kind & EXCHANGES == 0 || is(own_source, source) && is(own_recvtag, recvtag))
+    }
+
+    /// The same, where words may leave open from where a message came: these are never those that stand in the
+    /// place of the first rank and tag, which the status has told.
+    #[inline(always)]
+    fn has_words_or_status(&self, frame: &Frame) -> bool {
+        if !self.is_open() {
+            return self.has_words(frame);
+        }
+        let [comm, .., source, recvtag] = &self.places;
+        let [rank, tag, own_source, own_recvtag] = &self.numbers;
+        let is = |own: &i32, place: &Place| *own == word(&frame.args, *place) as i32;
+        self.age == age()
+            && frame.result as i32 == 0
+            && self.comm == word(&frame.args, *comm)
+            && is(own_source, source)
+            && is(own_recvtag, recvtag)
+            && status_tells(frame, (*rank, *tag))
     }
 
     /// Of an outermost call by this path that is like that: the number of the collective, plus 1; 0 if
@@ -173,6 +211,28 @@ impl ExpectedCall {
         if !self.has_moved(path, moved) || !self.has_words(frame) {
             return None;
         }
+        self.number_in_c(frame)
+    }
+
+    /// The same of one that may have moved something else, or whose words leave open from where a message came.
+    #[inline(always)]
+    pub fn number_otherwise(&self, frame: &Frame, path: u16, reached: &ReachedCall) -> Option<u64> {
+        if self.path != path {
+            return None;
+        }
+        if !frame.symbol.binding().is_c() {
+            let is_same =
+                reached.is_of(frame) && reached.is_expected && self.number == reached.number;
+            return is_same.then_some(reached.number);
+        }
+        if !self.has_words_or_status(frame) {
+            return None;
+        }
+        self.number_in_c(frame)
+    }
+
+    #[inline(always)]
+    fn number_in_c(&self, frame: &Frame) -> Option<u64> {
         if self.kind & GATHERS == 0 {
             return Some(0);
         }
@@ -211,9 +271,14 @@ impl ExpectedCall {
         if !known || !period.is_on() {
             return;
         }
+        // Of what it sent, too, there is no room for what the status tells.
+        if told.is_open && role.exchanges() {
+            return;
+        }
         let bits = [
             (MATTERS, role.is_logged),
             (EXCHANGES, role.exchanges()),
+            (OPEN, told.is_open),
             (GATHERS, role.gathers.is_some()),
             (MOVES, element(&DESCRIPTORS, function).after()),
             (PATH, path != 0),
@@ -231,6 +296,15 @@ impl ExpectedCall {
         self.go_on(number);
         self.period = period;
     }
+}
+
+/// Whether a message came from this rank and with this tag, as the status of its call tells.
+#[inline(always)]
+fn status_tells(frame: &Frame, from: (i32, i32)) -> bool {
+    let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
+        return false;
+    };
+    quick::source(library, role, &frame.args) == from
 }
 
 #[cfg(test)]
