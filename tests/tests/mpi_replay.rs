@@ -116,8 +116,8 @@ fn messages_of_real_programs_find_their_receivers() {
             let log = event_log(places.out.parent().expect("a directory"));
             let told = replayed(&scratch, &log, &[]);
             let of = &told["messages"];
-            assert_eq!((&of["sent"], &of["left"]), (&700.into(), &0.into()), "{told:#}");
-            assert_eq!(of["received"], 700, "{} {more:?}: {told:#}", mpi.name());
+            assert_eq!((&of["sent"], &of["left"]), (&1200.into(), &0.into()), "{told:#}");
+            assert_eq!(of["received"], 1200, "{} {more:?}: {told:#}", mpi.name());
             assert_eq!(told["as_measured"], serde_json::json!([]), "{} {more:?}", mpi.name());
         }
     }
