@@ -3,6 +3,7 @@
 mod bench;
 mod codegen;
 mod demo;
+mod disk;
 mod fold;
 mod group;
 mod install;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::disk::needs_room;
 use crate::needs;
 use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
@@ -144,10 +145,17 @@ struct TestSteps {
 /// Test executables at the end of the summary.
 const SLOWEST: usize = 20;
 
+/// What the first run in a directory takes of its disk, in bytes: builds, an installation, and what tests write.
+const FIRST_RUN: u64 = 4_000_000_000;
+
 /// Runs all steps, even after a failure, and counts.
 pub fn test(options: &TestOptions) -> Result<()> {
     let mut steps = TestSteps::default();
     let begun = Instant::now();
+    let builds = Builds::of_this_directory();
+    if builds.first {
+        needs_room(&target_dir(), FIRST_RUN)?;
+    }
     let (mpis, cmakes) = prepare(options)?;
     let duckdb = options.duckdb.then(wheels::duckdb).transpose()?;
     let chdb = options.stores.then(wheels::chdb).transpose()?;
@@ -155,7 +163,6 @@ pub fn test(options: &TestOptions) -> Result<()> {
     let perfetto = options.perfetto.then(wheels::perfetto).transpose()?;
     let mpip = options.mpip.as_deref().map(std::path::absolute).transpose()?;
     steps.took.push(("packages".into(), begun.elapsed()));
-    let builds = Builds::of_this_directory();
     if !options.only {
         steps.call("format", cargo().args(["fmt", "--all", "--check"]));
         steps.step("object", || {

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
-use nix::sys::statvfs::statvfs;
 
 use super::{Bench, median, ratio};
+use crate::disk::needs_room;
 use crate::process::{cargo, root};
 
 /// Room for the log and for what waits in a temporary file, in B per line.
@@ -24,16 +24,7 @@ const LINES_FOR_PERL: u64 = 5_000_000;
 pub fn scan(bench: &Bench) -> Result<String> {
     let lines: u64 = if bench.quick { 1_000_000 } else { 50_000_000 };
     let dir = bench.sub("scan")?;
-    let free = statvfs(&dir)?;
-    let free = free.blocks_available() * free.fragment_size();
-    if free < lines * ROOM {
-        bail!(
-            "{} needs {} GB, and {} GB are free",
-            dir.display(),
-            (lines * ROOM) >> 30,
-            free >> 30
-        );
-    }
+    needs_room(&dir, lines * ROOM)?;
     let log = dir.join("scan.log");
     generate(&log, lines)?;
     let bytes = fs::metadata(&log)?.len();
