@@ -161,8 +161,7 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
                 let send = format!("rank {rank} in MPI_Send to {to} at circle ({place}) for ");
                 assert!(text.contains(&send), "{send} under {name}: {text}");
             }
-            let circle =
-                "Each waits for the next, 0 -> 1 -> 2 -> 0: the program may hang in a deadlock.";
+            let circle = "Ranks 0-2 each wait for the next, 0 -> 1 -> 2 -> 0: the program may hang in a deadlock.";
             assert!(text.contains(circle), "under {name}: {text}");
         };
         is_whole(&top);
@@ -196,7 +195,7 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
             let first = started.first_words(&[words]);
             assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
             assert!(first.contains(" when ranks 0-2 ended at "), "under {name}: {first}");
-            let circle = "So each waited for the next, 0 -> 1 -> 2 -> 0: the program may have hung in a deadlock,";
+            let circle = "So ranks 0-2 each waited for the next, 0 -> 1 -> 2 -> 0: the program may have hung in a deadlock,";
             assert!(first.contains(circle), "under {name}: {first}");
         }
         let why = started.said("topasview", &["--why"]);

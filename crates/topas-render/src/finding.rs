@@ -5,7 +5,7 @@ use topas_data::field::{FieldKind, FieldUnit};
 use topas_findings::{Fact, FactValue, FindingWord, FindingWords, RuleFinding};
 
 use crate::number::{duration, percent, short, si, significant};
-use crate::wording::{clean, paragraph};
+use crate::wording::{capital, clean, paragraph};
 
 /// The value of a fact with its unit.
 fn value(fact: &Fact, value: &FactValue) -> String {
@@ -48,11 +48,7 @@ pub fn sentences(of: &FindingWords) -> String {
     let mut begins = true;
     for word in of {
         let piece = words(&vec![word.clone()]);
-        let mut letters = piece.chars();
-        match letters.next().filter(|_| begins) {
-            Some(first) => text.extend(first.to_uppercase().chain(letters)),
-            None => text += &piece,
-        }
+        text += &if begins { capital(&piece) } else { piece };
         // Sentences are put one behind the other with a blank.
         begins = text.ends_with(". ");
     }

@@ -10,7 +10,7 @@ use crate::number::{grouped, hours, percentage};
 use crate::period::periods;
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
-use crate::wording::runs;
+use crate::wording::{capital, runs};
 use topas_chart::{Arrangement, AxisUnit, BarBucket, BarPlaces, Bars, Caption, Quantity, Series};
 
 /// What the height of a bar is a share of.
@@ -124,14 +124,10 @@ fn places(by: &TableSide, axis: Option<&PeriodAxis>, labels: &[&Label]) -> BarPl
 
 fn caption(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Caption {
     let report = document.report;
-    let capital = |text: String| {
-        let mut chars = text.chars();
-        chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
-    };
     let first = self::title(&table.by[0]);
     let title = match (table.by.get(1), is_measure(&table.by[0])) {
-        (Some(by), _) => capital(format!("{first} by {}", self::title(by))),
-        (None, true) => capital(first),
+        (Some(by), _) => capital(&format!("{first} by {}", self::title(by))),
+        (None, true) => capital(&first),
         (None, false) => match weight {
             Weight::Runs => format!("Runs by {first}"),
             Weight::Time => format!("PE x wall clock time by {first}"),

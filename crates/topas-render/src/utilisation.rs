@@ -11,7 +11,7 @@ use crate::csv;
 use crate::figure::iso_day;
 use crate::number::{NONE, pe_hours, pe_seconds, percentage};
 use crate::text::{columns, cut, right};
-use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, count, hanging};
+use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, capital, count, hanging};
 
 pub use calendar::calendar;
 
@@ -190,11 +190,6 @@ fn partitions(out: &mut String, report: &UtilisationReport, most: usize) {
 fn line(out: &mut String, text: &str) {
     *out += text.trim_end();
     out.push('\n');
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The names of the periods that are shown; an hour that clocks repeat also has its offset from UTC.

@@ -27,6 +27,12 @@ pub(crate) fn some_pes(ranges: &[PeRange], most: usize) -> String {
     format!("{} and {count} more", pes(named))
 }
 
+/// What begins a sentence or a title, with a capital letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// `1 PE`, `12 PEs`.
 pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })

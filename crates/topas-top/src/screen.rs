@@ -287,8 +287,8 @@ mod tests {
         let shown = lines(&args(TopView::Ranks), &ScreenState::default());
         assert_eq!(shown[0], "heat  2 of 2 ranks here  10 s  MPI 60% of 20 s of wall clock time");
         let all = "No call has ended for 2.000 s: rank 0 in MPI_Recv from 1 at solve (heat.c:12) \
-                   for 3.000 s; rank 1 in MPI_Barrier for 2.000 s. Each waits for the next, \
-                   0 -> 1 -> 0: the program may hang in a deadlock.";
+                   for 3.000 s; rank 1 in MPI_Barrier for 2.000 s. Ranks 0-1 each wait for the \
+                   next, 0 -> 1 -> 0: the program may hang in a deadlock.";
         assert_eq!(shown[1..4].join(" ").trim_end(), all);
         assert!(shown[4].starts_with("rank   host      outside MPI  MPI %"), "{}", shown[4]);
         assert!(shown[5].starts_with("0      n1        ####pppppppp 40%"), "{}", shown[5]);

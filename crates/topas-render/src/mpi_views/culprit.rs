@@ -10,10 +10,11 @@ use super::amount::routine_name;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::late_to_init;
 use super::paths::PathViews;
-use super::standing::{self, capital, rank_words};
+use super::standing::{self, rank_words};
 use super::waited_place::{WaitKind, place, routine_waited};
 use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
 use crate::number::{percent_of, seconds};
+use crate::wording::capital;
 use crate::wording::named;
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.

@@ -2,7 +2,8 @@
 
 use topas_mpi_data::{Ending, LostRanks, MpiProfile, MpiRank};
 
-use super::standing::{CallPlaces, capital, rank_words};
+use super::standing::{CallPlaces, rank_words};
+use crate::wording::capital;
 
 /// Which rank ended the launch by `MPI_Abort`, or itself by `exit`; None if none did, or all by `exit`.
 pub(super) fn words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {

@@ -13,7 +13,7 @@ use super::ended;
 use super::heading::ranges;
 use super::paths::PathViews;
 use crate::number::duration;
-use crate::wording::{clean, some_pes};
+use crate::wording::{capital, clean, some_pes};
 
 /// Ranges of ranks that are named of one call.
 const NAMED: usize = 8;
@@ -148,6 +148,13 @@ fn circle(cycle: &[u32]) -> String {
     words.join(" -> ")
 }
 
+/// That ranks in a circle wait: `ranks 0-1 each wait for the next, 0 -> 1 -> 0`.
+fn in_circle(cycle: &[u32], wait: &str) -> String {
+    let mut ranks = cycle.to_vec();
+    ranks.sort_unstable();
+    format!("{} each {wait} for the next, {}", rank_words(&ranks), circle(cycle))
+}
+
 /// In which calls ranks of a running program have been for long, and whether it may hang; None if its ranks
 /// go on.
 pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
@@ -173,10 +180,9 @@ pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<Str
         }
     };
     text += &match (&cycle[..], waited_for, since) {
-        ([_, ..], ..) => format!(
-            " Each waits for the next, {}: the program may hang in a deadlock.",
-            circle(cycle)
-        ),
+        ([_, ..], ..) => {
+            format!(" {}: the program may hang in a deadlock.", capital(&in_circle(cycle, "wait")))
+        }
         ([], Some(rank), _) => format!(
             " They wait for rank {rank}, which is outside of MPI: it computes, or the program may hang."
         ),
@@ -218,8 +224,8 @@ pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let mut text = lost_first(profile, places)?;
     if !cycle.is_empty() {
         text += &format!(
-            " Each waited for the next then, {}: the program may have hung in a deadlock.",
-            circle(&cycle)
+            " {} then: the program may have hung in a deadlock.",
+            capital(&in_circle(&cycle, "waited"))
         );
     }
     Some(text)
@@ -237,8 +243,8 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, since: u64)
     let why = match &lost.cycle(profile)[..] {
         [] => "the program may have hung, and was ended from outside.".to_owned(),
         cycle => format!(
-            "each waited for the next, {}: the program may have hung in a deadlock, and was ended from outside.",
-            circle(cycle)
+            "{}: the program may have hung in a deadlock, and was ended from outside.",
+            in_circle(cycle, "waited")
         ),
     };
     format!(
@@ -325,11 +331,6 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
         }
     }
     Some(text)
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What is to be said first of a launch: which rank ended it or was lost, and in which calls ranks have been for long; None if

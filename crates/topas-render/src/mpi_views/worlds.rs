@@ -7,8 +7,8 @@ use topas_mpi_data::{MpiProfile, Routines, StartedWorld, WorldLink};
 
 use super::json::text;
 use super::paths::PathViews;
-use super::standing::capital;
 use crate::number::seconds;
+use crate::wording::capital;
 use crate::wording::{count, named};
 
 /// Launches that are named in a sentence.
