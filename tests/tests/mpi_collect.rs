@@ -176,10 +176,20 @@ fn the_file_that_the_user_named_gets_the_profile() {
             let _ = fs::remove_file(left.scratch.log());
             let mut launch = left.mpi.launch_bare(&left.scratch, RANKS);
             launch.args(left.places.words(&[&library(Site::shared())]));
-            launch.arg(format!("TOPAS_MPI_OUT={name}")).arg(&left.program).args(["kill", "1"]);
+            launch.arg(format!("TOPAS_MPI_OUT={name}"));
+            launch.args(name.contains('/').then_some("TOPAS_MPI_LOG=1M"));
+            launch.arg(&left.program).args(["kill", "1"]);
             launched(&left.scratch, launch.current_dir(&dir));
             left.settled();
             let spooled = left.places.spooled();
+            if name.contains('/') {
+                // Who wants this profile can make the directory, and collect once more.
+                let out = left.scratch.path().join("wanted.out").display().to_string();
+                let told = run(&mut left.collect(&["--no-log", "--out", &out])).ends(1).err();
+                assert!(told.contains("cannot write the event log"), "{told}");
+                assert!(told.contains("nothing was removed"), "{told}");
+                assert_eq!(spool_files(&left.places.spool).len(), RANKS as usize);
+            }
             let told = run(left.collect(words).current_dir(left.scratch.path()));
             let what = format!("{name} under {}: {}", mpi.name(), told.err());
             let log = fs::read_to_string(left.scratch.log()).expect("log");
@@ -192,6 +202,7 @@ fn the_file_that_the_user_named_gets_the_profile() {
                 // Nobody can write there, now or later.
                 assert!(told.code() == 1 && told.err().contains("gone/kept.out"), "{what}");
                 assert!(told.err().contains("the directory that TOPAS_MPI_OUT named"), "{what}");
+                assert!(told.err().contains("this event log is lost"), "{what}");
                 assert_eq!(files, <[PathBuf; 0]>::default(), "{what}");
                 continue;
             }

@@ -121,18 +121,14 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
             Ok(()) => written.push(path.display().to_string()),
             Err(cause) => {
                 let what = format!("cannot write {}", path.display());
-                let is_lasting = options.out.is_none() && !is_full(&cause);
-                let hint = if is_lasting {
-                    "the directory that TOPAS_MPI_OUT named has gone or takes no file; the log of the center has the \
-                     sums of all ranks"
-                } else {
-                    "check the directory and its permissions; nothing was removed"
-                };
-                TOOL.error(&what, Some(&cause), hint);
-                // Files of a job whose directory has gone would stay for ever.
-                if !is_lasting || options.no_log {
+                if !gives_up(options, &cause) {
+                    let hint = "check the directory and its permissions; nothing was removed";
+                    TOOL.error(&what, Some(&cause), hint);
                     return exit::FAILED;
                 }
+                let hint = "the directory that TOPAS_MPI_OUT named has gone or takes no file; the log of the center has \
+                            the sums of all ranks";
+                TOOL.error(&what, Some(&cause), hint);
                 worst = exit::FAILED;
             }
         }
@@ -152,8 +148,13 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
         Ok(trace) => written.extend(trace.map(|(path, _)| path.display().to_string())),
         Err((path, cause)) => {
             let what = format!("cannot write the event log of {what} to {}", path.display());
-            TOOL.error(&what, Some(&cause), "nothing was removed; check the directory");
-            return exit::FAILED;
+            if !gives_up(options, &cause) {
+                TOOL.error(&what, Some(&cause), "nothing was removed; check the directory");
+                return exit::FAILED;
+            }
+            let hint = "the directory of the run has gone or takes no file; this event log is lost";
+            TOOL.error(&what, Some(&cause), hint);
+            worst = exit::FAILED;
         }
     }
     let line = format!("{what}; written to {}", written.join(" and "));
@@ -168,9 +169,19 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
     worst
 }
 
-/// Whether there may be room later.
-fn is_full(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+/// Whether what a user's file does not take is left out: files of a job whose directory has gone would
+/// take the memory of the node for ever. Not where there may be room, or a file server, later, and not for
+/// somebody who wants this profile now and can make the directory.
+fn gives_up(options: &Collect, cause: &io::Error) -> bool {
+    use io::ErrorKind::{
+        IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    options.out.is_none()
+        && !options.no_log
+        && matches!(
+            cause.kind(),
+            NotFound | NotADirectory | IsADirectory | PermissionDenied | ReadOnlyFilesystem
+        )
 }
 
 fn not_written(what: &str, failed: &[(String, std::io::Error)]) {
