@@ -11,6 +11,8 @@ use topas_tests::waits::{
     PretendedHosts, Ranks, holds, holds_on, number, profile, truth, under_each, view,
 };
 
+#[path = "mpi_waits/absences.rs"]
+mod absences;
 #[path = "mpi_waits/exchanges.rs"]
 mod exchanges;
 #[path = "mpi_waits/locks.rs"]
@@ -38,6 +40,7 @@ fn waits_are_those_that_the_program_noted() {
                 ("collectives", 3, 60),
                 ("cancelled", 2, 20),
                 ("started", 3, 60),
+                ("held up", 3, 48),
                 ("groups", 3, 45),
                 ("made", 2, 30),
                 ("early", 3, 20),

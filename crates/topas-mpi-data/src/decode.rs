@@ -5,9 +5,9 @@ use std::mem::{offset_of, size_of};
 
 use topas_mpi_profile::layout::now::{NamedRank, NamedRanks, NowLine};
 use topas_mpi_profile::layout::{
-    Beside, Block, Bridge, Bridged, Bridges, CallPath, Communicator, Header, Moment, Outsider,
-    Partner, Partners, PathFunction, PathModule, PathTable, Peer, Row, Traffic, WaitPeer, WaitRow,
-    WaitTicks, Waiting, Waits, WorldStart, Worlds,
+    Away, Beside, Block, Bridge, Bridged, Bridges, CallPath, Communicator, Header, Moment,
+    Outsider, Partner, Partners, PathFunction, PathModule, PathTable, Peer, Row, Traffic, WaitPeer,
+    WaitRow, WaitTicks, Waiting, Waits, WorldStart, Worlds,
 };
 use topas_trace::RingHead;
 
@@ -70,6 +70,7 @@ structures! {
     NamedRanks { count are_all ranks }
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
+    Away { left from back path }
     PathModule { base print build_id_length build_id name }
     PathFunction { print file name }
     CallPath { function count end reserved calls ticks sent received waits unknown frames }
@@ -86,8 +87,8 @@ structures! {
     RingHead { magic written capacity made thread begun before lost blocks path }
     Partners { count reserved partner }
     Block {
-        tid unused next peers histograms now outside counted paths log reserved waiting rows beside
-        traffic sizes
+        tid unused next peers histograms now outside counted paths log away reserved waiting rows
+        beside traffic sizes
     }
 }
 

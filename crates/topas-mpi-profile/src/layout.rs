@@ -419,6 +419,21 @@ pub struct Traffic {
     pub peer: Peer,
 }
 
+/// When a thread called no MPI for long: what an MPI does in calls alone did not go on meanwhile. Calls that neither
+/// wait nor ask do not count. Ticks; zero if there was none.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Away {
+    /// When its last call ended
+    pub left: u64,
+    /// When the call ended before which it was away for long, the last time
+    pub from: u64,
+    /// When it called MPI again; written after the path
+    pub back: u64,
+    /// By which call path; 0 if none is known
+    pub path: u64,
+}
+
 /// What one thread counts.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -444,8 +459,10 @@ pub struct Block {
     /// Offset of the ring of the event log, which begins with a `RingHead` of `topas-trace`; 0 if
     /// there is none
     pub log: u64,
+    /// When it called no MPI for long, if waits are told apart
+    pub away: Away,
     /// Room for what comes
-    pub reserved: [u64; 6],
+    pub reserved: [u64; 2],
     /// By [`Waited`]
     pub waiting: [Waiting; WAITED],
     /// By number of the function

@@ -1,5 +1,6 @@
 //! What a rank does, and what follows: numbers, stamps, waits.
 
+mod absences;
 mod asked;
 mod collectives;
 mod completions;
@@ -11,13 +12,14 @@ mod partitions;
 mod pauses;
 mod persistent;
 
+use crate::absence::{Absence, AbsentRank};
 use crate::board::{STAMPS, Seen};
 use crate::epochs::OpenEpochs;
 use crate::far::FarQuestion;
 use crate::key::{Address, Side, of_messages, parts_of_beside, ranks_beside};
 use crate::neighbors::Neighborhoods;
 use crate::posts::Posts;
-use crate::protocol::{EVIDENT, Protocols, SentSize, shows_need};
+use crate::protocol::{BUFFERED, EVIDENT, Protocols, SentSize, shows_need};
 use crate::wait::{Awaited, Call, Figure, Findings, ReceiverWait, parts_of_peer, peer_with};
 
 use asked::Callers;
@@ -47,6 +49,11 @@ pub trait Surroundings {
     /// on this node.
     fn latest(&mut self, _peer: u32, _key: u64, _until: u64) -> Option<Seen> {
         None
+    }
+    /// When another rank called no MPI for long: the last time, and that which has ended in the call it is in, as far as
+    /// that is known.
+    fn absences(&mut self, _peer: u32) -> [Absence; 2] {
+        [Absence::NONE; 2]
     }
     /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`peer_with`] has
     /// it.
@@ -88,7 +95,7 @@ struct Lookup {
     awaited: Awaited,
     peer: u32,
     record: u16,
-    /// Of a message that was sent, its size
+    /// Of a message its size, as far as that is known
     sent: SentSize,
 }
 
@@ -145,6 +152,10 @@ pub struct Engine {
     rest: u32,
     /// How many these are after one time in vain
     pause: u32,
+    /// Who may have held up a call: see [`Engine::may_be_held_up_by`]
+    away: AbsentRank,
+    /// That call
+    held: Call,
     /// Receives that are being cancelled
     cancelling: u32,
     /// Median of the ticks that a receive takes whose message is there
@@ -175,6 +186,8 @@ impl Engine {
             turn: 0,
             rest: 0,
             pause: 0,
+            away: AbsentRank::NOBODY,
+            held: CALL,
             cancelling: 0,
             usual: [0; PEERS],
             usual_epoch: 0,
@@ -208,6 +221,12 @@ impl Engine {
     fn is_over(&self, peer: u32, call: &Call) -> bool {
         let ticks = call.length();
         ticks <= self.least || ticks <= self.threshold(peer)
+    }
+
+    /// Whether a call took so long that somebody may look at a stamp.
+    #[inline(always)]
+    pub const fn may_look(&self, call: &Call) -> bool {
+        call.length() > self.least
     }
 
     /// A short call: whether stamps that were not there are to be looked for again. The more often
@@ -251,6 +270,9 @@ impl Engine {
             None => {}
         }
         self.asked_until_now(&waiting);
+        if self.away.absence.back != 0 {
+            self.held_up(&mut waiting);
+        }
         if waiting.record == 0 {
             self.settle(around, &waiting.findings);
         } else {
@@ -340,6 +362,11 @@ impl Engine {
         if conclude(&mut waiting.findings, &lookup, seen) {
             if let (Awaited::Message, Some(Seen::At(moment, _))) = (lookup.awaited, seen) {
                 self.learn(lookup.peer, call.ended.saturating_sub(call.began.max(moment)));
+            }
+            // What goes at once needs nobody.
+            let is_bound = lookup.sent.bytes != BUFFERED && !lookup.sent.goes;
+            if is_bound {
+                self.may_be_held_up_by(around, waiting, (lookup.awaited.cause(), lookup.peer));
             }
             return;
         }

@@ -15,6 +15,7 @@
 //! far: what ranks of several nodes tell each other at the end
 //! clocks: how their clocks differ, and drift against each other
 //! protocol: which messages go without their receiver
+//! absence: ranks that call no MPI
 //! ```
 //!
 //! Moments are ticks of a clock that all ranks of a node share. No code here allocates, locks,
@@ -26,6 +27,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod absence;
 pub mod board;
 pub mod clocks;
 pub mod collective;

@@ -125,7 +125,7 @@ impl Simulation {
             let id = engine.send_started(around, &address, LARGE, &doer);
             let call = Call { function: 0, counts: true, began, ended: began };
             let mut waiting = engine.begin(call);
-            engine.completed(around, &mut waiting, id, None);
+            engine.completed(around, &mut waiting, id, (None, LARGE));
             engine.end(around, waiting);
         });
         let message = Message { address: Address { peer: from as u32, ..address }, began };
@@ -180,7 +180,7 @@ impl Simulation {
         let doer = Doer { thread: 0, began: call.began, ended: call.ended };
         self.with(rank, |engine, around| {
             let mut waiting = engine.begin(call);
-            engine.received(around, &mut waiting, &message.address, true, &doer);
+            engine.received(around, &mut waiting, (&message.address, LARGE), &doer);
             engine.end(around, waiting);
         });
     }
@@ -212,7 +212,7 @@ impl Simulation {
         self.with(rank, |engine, around| {
             let mut waiting = engine.begin(call);
             for (receive, message) in done.iter().zip(&messages) {
-                engine.completed(around, &mut waiting, receive.id, Some(&message.address));
+                engine.completed(around, &mut waiting, receive.id, (Some(&message.address), LARGE));
             }
             engine.end(around, waiting);
         });
@@ -381,11 +381,11 @@ fn told_of(seed: u64, at_once: bool) -> (usize, Told, Vec<(u64, u64)>) {
         let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
         match kind {
             0 => engine.only_sent(&mut around, call, (&to, LARGE), &doer),
-            1 => engine.only_received(&mut around, call, &to, true, &doer),
+            1 => engine.only_received(&mut around, call, (&to, LARGE), &doer),
             2 => {
                 let mut waiting = engine.begin(call);
                 engine.sent(&mut around, &mut waiting, (&to, LARGE), &doer);
-                engine.received(&mut around, &mut waiting, &to, true, &doer);
+                engine.received(&mut around, &mut waiting, (&to, LARGE), &doer);
                 engine.end(&mut around, waiting);
             }
             _ => {
@@ -424,7 +424,7 @@ fn an_exchange_whose_both_sides_are_told_later_is_told() {
         let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
         let mut waiting = engine.begin(call);
         engine.sent(&mut around, &mut waiting, (&other, LARGE), &doer);
-        engine.received(&mut around, &mut waiting, &other, true, &doer);
+        engine.received(&mut around, &mut waiting, (&other, LARGE), &doer);
         engine.end(&mut around, waiting);
         for (key, moment) in [
             (of_messages(1, 1, 0, 5, Side::Send), began + 3_000),
@@ -463,7 +463,7 @@ fn what_was_seen_of_sizes_tells_what_later_calls_wait_for() {
         let mut waiting = engine.begin(call);
         engine.sent(&mut around, &mut waiting, (&OTHER, bytes), &doer);
         if sent.is_some() {
-            engine.received(&mut around, &mut waiting, &OTHER, true, &doer);
+            engine.received(&mut around, &mut waiting, (&OTHER, LARGE), &doer);
         }
         engine.end(&mut around, waiting);
         let mut told = told.remove(&function).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! What follows from moments: how long a call waited, for whom, and what of its time is open.
 
+use crate::absence::{Absence, AbsentRank};
 use crate::protocol::{SentSize, explains};
 
 /// What a rank waited for.
@@ -145,6 +146,19 @@ impl AskedInVain {
     }
 }
 
+/// A wait of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    /// How long, in ticks
+    pub ticks: u64,
+    /// For what
+    pub cause: Cause,
+    /// For whom: see [`peer_with`]
+    pub peer: u64,
+    /// When that one began
+    pub moment: u64,
+}
+
 /// A receiver for which a call may have waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverWait {
@@ -156,6 +170,12 @@ pub struct ReceiverWait {
     pub sent: SentSize,
     /// When it posted its receive
     pub moment: u64,
+}
+
+impl ReceiverWait {
+    /// None.
+    pub const NONE: ReceiverWait =
+        ReceiverWait { ticks: 0, peer: 0, sent: SentSize::NOTHING, moment: 0 };
 }
 
 /// What is known of a call: its longest wait, and what could not be found out. A call waits once,
@@ -210,7 +230,7 @@ impl Findings {
             looked: false,
             elsewhere: false,
             unsure: false,
-            receiver: ReceiverWait { ticks: 0, peer: 0, sent: SentSize::NOTHING, moment: 0 },
+            receiver: ReceiverWait::NONE,
             far: 0,
         }
     }
@@ -260,10 +280,29 @@ impl Findings {
         }
     }
 
+    /// Ticks of the call until a moment, with those of the calls before it that asked.
+    const fn until(&self, moment: u64) -> u64 {
+        self.call.until(moment) + self.asked.until(moment)
+    }
+
+    /// Whether an absence explains why the call went on after all that is known to have begun.
+    pub fn is_held_by(&self, absence: &Absence) -> bool {
+        let held = self.until(absence.back).saturating_sub(self.waited().ticks);
+        !self.unsure && !self.elsewhere && absence.holds_up(self.call.ended, held)
+    }
+
+    /// The call waited for a rank that was away.
+    pub fn held_by(&mut self, away: &AbsentRank) {
+        let Absence { back, path, .. } = away.absence;
+        self.longest = self.until(back);
+        (self.cause, self.peer, self.moment) = (away.cause, peer_with(away.rank, path), back);
+        self.receiver = ReceiverWait::NONE;
+    }
+
     /// The other side began at this moment.
     pub fn other_began(&mut self, cause: Cause, peer: u64, moment: u64) {
         self.looked = true;
-        let waited = self.call.until(moment) + self.asked.until(moment);
+        let waited = self.until(moment);
         if waited + self.between(moment) > self.longest + self.between(self.moment) {
             self.longest = waited;
             (self.cause, self.peer, self.moment) = (cause, peer, moment);
@@ -275,7 +314,7 @@ impl Findings {
     /// The receive of a message was posted at this moment.
     fn receiver_began(&mut self, sent: SentSize, peer: u64, moment: u64) {
         self.looked = true;
-        let ticks = self.call.until(moment) + self.asked.until(moment);
+        let ticks = self.until(moment);
         if ticks + self.between(moment) > self.receiver.ticks + self.between(self.receiver.moment) {
             self.receiver = ReceiverWait { ticks, peer, sent, moment };
         }
@@ -292,6 +331,19 @@ impl Findings {
     pub fn receiver_waited(&self) -> Option<&ReceiverWait> {
         let ReceiverWait { ticks, sent, .. } = self.receiver;
         explains(sent.goes, ticks, self.longest, self.length()).then_some(&self.receiver)
+    }
+
+    /// The wait for what came last.
+    fn waited(&self) -> Wait {
+        match self.receiver_waited() {
+            Some(&ReceiverWait { ticks, peer, moment, .. }) => {
+                Wait { ticks, cause: Cause::LateReceiver, peer, moment }
+            }
+            None => {
+                let Findings { longest: ticks, cause, peer, moment, .. } = *self;
+                Wait { ticks, cause, peer, moment }
+            }
+        }
     }
 
     fn was_early(&mut self, peer: u64, early: u64) {
@@ -326,10 +378,7 @@ impl Findings {
         if !self.call.counts {
             return;
         }
-        let (waited, cause, peer, moment) = match self.receiver_waited() {
-            Some(receiver) => (receiver.ticks, Cause::LateReceiver, receiver.peer, receiver.moment),
-            None => (self.longest, self.cause, self.peer, self.moment),
-        };
+        let Wait { ticks: waited, cause, peer, moment } = self.waited();
         if waited > 0 {
             add(Figure::Waited(cause), peer, waited);
         } else if let Some(early) = self.early.checked_sub(1) {

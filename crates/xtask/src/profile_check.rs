@@ -20,7 +20,7 @@ pub enum ProfilePart {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [1_066_000, 826_000, 6_000, 812_000];
+const MAX_SIZE: [usize; 4] = [1_078_000, 836_000, 6_000, 822_000];
 
 /// The same for AArch64, each of whose instructions has four bytes, and where programs hold no library.
 const MAX_SIZE_AARCH64: [usize; 4] = [1_030_000, 725_000, 6_500, 0];

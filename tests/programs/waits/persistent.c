@@ -6,10 +6,11 @@ enum { KINDS = 6 };
 
 static int rounds;
 
-/* A call waits for the start of a collective: whom it waits for is noted as of a collective. */
+/* A call waits for the start of a collective: whom it waits for is noted as of a collective. It may also wait for a rank that
+   is outside of MPI. */
 static call *waits_for(const char *routine, int shape, int root, int number)
 {
-    call *c = enters(routine, 3);
+    call *c = enters(routine, 7);
     c->shape = shape;
     c->root = root;
     c->first = number;

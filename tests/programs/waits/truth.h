@@ -20,7 +20,8 @@ typedef struct {
     double entered, left;
     char name[24];
     int kind;            /* 0 receives, 1 sends, 2 both, 3 collective, 4 waits for what was told before its end,
-                            5 waits until ranks have arrived, by their ids */
+                            5 waits until ranks have arrived, by their ids, 6 completes a collective, 7 the same, if who was away
+                            when is a matter of chance */
     int count, received; /* the first so many ids are of messages that came */
     id ids[IDS];
     int shape, root, rank, first; /* of a collective: its number is `first`; for shapes see `add_up` and `stayed` */
@@ -29,6 +30,8 @@ typedef struct {
 typedef struct {
     int sent, calls, collectives, meetings;
     double began[MESSAGES], posted[MESSAGES], arrived[CALLS];
+    double went[CALLS], back[CALLS]; /* when it called no MPI after it had begun a collective */
+    char host[64];
     call all[CALLS];
 } notes;
 
@@ -72,6 +75,7 @@ static void begin_notes(const char *path)
         exit(71);
     /* No page is touched for the first time within a call. */
     memset(&of_rank[own], 0, sizeof(notes));
+    gethostname(of_rank[own].host, sizeof of_rank[own].host - 1);
 }
 
 /* A message begins. */
@@ -155,12 +159,30 @@ static double stayed(int rank, const call *c)
     return stay(c, until, last_of(rank, c, 0, ranks)) - c->entered;
 }
 
+/* Until when the call that completes a collective of shape 0 to 3, by its number, was held up after `since` because another
+   rank was outside of MPI: until that called MPI again, if it was away for most of the time, and the call was over soon
+   after. Ranks of several hosts do not know that. */
+static double held(int rank, const call *c, double since)
+{
+    double last = since;
+    for (int other = 0; other < ranks; other++)
+        if (strcmp(of_rank[other].host, of_rank[rank].host))
+            return since;
+    for (int other = 0; other < ranks; other++) {
+        double went = of_rank[other].went[c->first], back = of_rank[other].back[c->first];
+        if (other != rank && back - went > 50e-6 && back <= c->left && back > last &&
+            4 * (c->left - back) <= back - since && 4 * (back - went) >= 3 * (back - since))
+            last = back;
+    }
+    return last;
+}
+
 static void add_up(int rank)
 {
     struct {
         char name[24];
         int calls;
-        double late, receiver, collective, time;
+        double late, receiver, collective, time, held;
     } sums[ROUTINES];
     int used = 0;
     notes *n = &of_rank[rank];
@@ -194,7 +216,7 @@ static void add_up(int rank)
             late = 0;
         if (c->kind == 3 && c->shape >= 4)
             collective = stayed(rank, c);
-        else if (c->kind == 3)
+        else if (c->kind == 3 || c->kind >= 6)
             for (int other = 0; other < ranks; other++) {
                 int counts = c->shape == 0 ? 1
                              : c->shape == 1 ? other == c->root && rank != c->root
@@ -206,6 +228,11 @@ static void add_up(int rank)
                 if (other != rank && counts && came <= c->left && waited > collective)
                     collective = waited;
             }
+        double may = 0;
+        if (c->kind == 6)
+            collective = held(rank, c, c->entered + collective) - c->entered;
+        if (c->kind == 7)
+            may = c->left - c->entered - collective;
         int at = 0;
         while (at < used && strcmp(sums[at].name, c->name))
             at++;
@@ -217,11 +244,12 @@ static void add_up(int rank)
         sums[at].late += late;
         sums[at].receiver += receiver;
         sums[at].collective += collective;
+        sums[at].held += may;
         sums[at].time += c->left - c->entered;
     }
     for (int at = 0; at < used; at++)
-        printf("truth %d %s %d %.9f %.9f %.9f %.9f\n", rank, sums[at].name, sums[at].calls,
-               sums[at].late, sums[at].receiver, sums[at].collective, sums[at].time);
+        printf("truth %d %s %d %.9f %.9f %.9f %.9f %.9f\n", rank, sums[at].name, sums[at].calls, sums[at].late,
+               sums[at].receiver, sums[at].collective, sums[at].time, sums[at].held);
 }
 
 /* All are here. By a function that no case tells the truth of. */

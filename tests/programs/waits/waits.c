@@ -308,7 +308,7 @@ static void started(void)
             MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm, &r);
         }
         pass(dice(10) / 10.);
-        call *c = enters("Wait", 3);
+        call *c = enters("Wait", 7);
         c->shape = shapes[which];
         c->root = root;
         c->first = i;
@@ -316,6 +316,25 @@ static void started(void)
         leaves(c);
     }
     MPI_Comm_free(&comm);
+}
+
+/* In turn a rank computes long before it completes what it has begun with the others at the same time. */
+static void held_up(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        int in = own, out = 0;
+        MPI_Request r;
+        of_rank[own].arrived[i] = now();
+        MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);
+        of_rank[own].went[i] = now();
+        pass(own == i / 4 % ranks ? 12 : 1);
+        call *c = enters("Wait", 6);
+        of_rank[own].back[i] = c->entered;
+        c->shape = 0;
+        c->first = i;
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        leaves(c);
+    }
 }
 
 /* What all of a window, a file, a communicator do. */
@@ -486,6 +505,7 @@ int main(int argc, char **argv)
         {"wait", late_wait},       {"waitall", late_waitall},      {"order", late_order},
         {"any", late_any},         {"ring", late_ring},            {"collectives", collectives},
         {"cancelled", cancelled},  {"started", started},           {"groups", groups},
+        {"held up", held_up},
         {"made", made},            {"overtakes", overtakes},       {"early", early},
     };
     if (argc < 4)

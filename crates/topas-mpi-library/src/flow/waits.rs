@@ -5,6 +5,7 @@
 //! collectives before their call, because all must be there when the first returns.
 
 mod asked;
+mod away;
 pub mod between;
 mod boards;
 mod bridges;
@@ -38,7 +39,7 @@ use topas_mpi_table::{FlowAmount, Way};
 use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::engine::{Doer, Engine};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
-use topas_mpi_waits::protocol::{BUFFERED, SMALL_MESSAGE, SYNCHRONOUS};
+use topas_mpi_waits::protocol::{BUFFERED, SMALL_MESSAGE, SYNCHRONOUS, counted};
 use topas_mpi_waits::wait::Call;
 
 use crate::flow::amount::{self, CallWords, word};
@@ -152,6 +153,7 @@ pub fn begin(header: &mut Header) {
     const MULTIPLE: u32 = 3;
     THREADS.store(header.level == MULTIPLE, Relaxed);
     partners::MICROSECOND.store(ticks.max(1), Relaxed);
+    away::begin(ticks.max(1));
     with(|engine, _, boards| {
         // Under valgrind, which counts instructions, every call takes long.
         const NEVER: u64 = 1 << 56;
@@ -192,8 +194,7 @@ fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
     let function = partners::call_with(frame.function(), thread);
-    asked::note();
-    Call { function, counts: !paused(), began, ended: now }
+    away::over(thread.block, Call { function, counts: !paused(), began, ended: now })
 }
 
 /// At the beginning of a call in C to which all of a communicator, window or file come, or that ends an
@@ -297,7 +298,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::ReceivePosted => {
             if let Some(posted) = returned.from() {
                 let known = returned.comm();
-                let large = returned.receives_much();
+                let large = u64::from(returned.bytes_received()) > SMALL_MESSAGE;
                 let id = with(|e, _, b| e.receive_posted(b, &posted, large, &doer, known));
                 returned.keep(id);
                 if !posted.is_wild() {
@@ -434,21 +435,23 @@ impl Returned<'_> {
         self.role.counted(bytes)
     }
 
-    /// Whether what is received may be so large that its sender has to wait. Nobody needs to know
-    /// unless there is another node.
+    /// Bytes of the message that is received, as they count for whether its sender waits. Where nobody needs to know, as many as
+    /// there may be: unless there is another node, in calls that are over at once, or that only post the receive.
     #[inline(always)]
-    fn receives_much(&mut self) -> bool {
-        if !far::writes() || self.role.act == Act::Matched || self.role.act == Act::MatchedIf {
-            return true;
+    fn bytes_received(&mut self) -> u32 {
+        let (call, posts) = (self.call, self.role.act == Act::ReceivePosted);
+        let may_look = !posts && with(|engine, _, _| engine.may_look(&call));
+        let is_needed = far::writes() || may_look;
+        if !is_needed || self.role.act == Act::Matched || self.role.act == Act::MatchedIf {
+            return SYNCHRONOUS;
         }
         let flows = self.plan.flow.iter().take(self.plan.flows.into());
         let received = flows.into_iter().find(|flow| flow.way == Way::Received);
         let Some(FlowAmount::Block { count, datatype }) = received.map(|flow| flow.amount) else {
-            return true;
+            return SYNCHRONOUS;
         };
         let (library, ledger) = (self.library, &mut *self.ledger);
-        amount::block(library, ledger, self.args, count, datatype, self.large_counts)
-            > SMALL_MESSAGE
+        counted(amount::block(library, ledger, self.args, count, datatype, self.large_counts))
     }
 
     fn sent(&mut self) {
@@ -462,8 +465,8 @@ impl Returned<'_> {
         let Some(from) = self.whose() else { return };
         let (call, doer, probed) = (self.call, self.doer, self.role.act == Act::Probed);
         if !probed {
-            let large = self.receives_much();
-            with(|e, _, boards| e.only_received(boards, call, &from, large, &doer));
+            let bytes = self.bytes_received();
+            with(|e, _, boards| e.only_received(boards, call, (&from, bytes), &doer));
             return self.know_receive(&from);
         }
         with(|engine, _, boards| {
@@ -475,7 +478,7 @@ impl Returned<'_> {
 
     fn both(&mut self) {
         let (to, from, bytes) = (self.to(), self.whose(), self.bytes_sent());
-        let takes_much = self.receives_much();
+        let received = self.bytes_received();
         let (call, doer) = (self.call, self.doer);
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
@@ -483,7 +486,7 @@ impl Returned<'_> {
                 engine.sent(boards, &mut waiting, (&to, bytes), &doer);
             }
             if let Some(from) = from {
-                engine.received(boards, &mut waiting, &from, takes_much, &doer);
+                engine.received(boards, &mut waiting, (&from, received), &doer);
             }
             engine.end(boards, waiting);
         });

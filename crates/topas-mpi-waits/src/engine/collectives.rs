@@ -118,6 +118,13 @@ impl Engine {
         waiting.findings.began((Awaited::Companion, SentSize::NOTHING), peer, moment, 0);
     }
 
+    /// Whether a started collective that is complete went on for long after all had come for whom the call waited.
+    pub fn went_on(&self, waiting: &WaitingCall) -> bool {
+        let findings = &waiting.findings;
+        let is_known = !(findings.unsure || findings.elsewhere);
+        is_known && findings.length().saturating_sub(findings.longest) > self.most
+    }
+
     /// Ranks of other nodes have come to the making of a communicator that is over: who was the last is asked at the end.
     pub fn met_makers_far(
         &mut self,

@@ -4,6 +4,7 @@ use super::{Engine, Lookup, Surroundings, WaitingCall, conclude, key_from, key_t
 use crate::board::Seen;
 use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
+use crate::protocol::BUFFERED;
 use crate::wait::Call;
 
 impl Engine {
@@ -47,14 +48,15 @@ impl Engine {
         Some(receives)
     }
 
-    /// A call completed what was posted. `from` tells whose message a wild receive took.
+    /// A call completed what was posted. `from` tells whose message a wild receive took, and `bytes` how much came, as
+    /// that counts.
     #[inline(always)]
     pub fn completed(
         &mut self,
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
         id: u32,
-        from: Option<&Address>,
+        (from, bytes): (Option<&Address>, u32),
     ) {
         let Some(post) = self.posts.get(id).copied() else { return };
         waiting.receives |= !post.sends;
@@ -71,7 +73,7 @@ impl Engine {
                         let lookup = self.receiver(around, &post.address, post.number, post.bytes);
                         self.look_for_receiver(around, waiting, lookup);
                     } else {
-                        let lookup = self.sender(around, &post.address, post.number);
+                        let lookup = self.sender(around, &post.address, post.number, bytes);
                         self.look(around, waiting, lookup);
                     }
                 }
@@ -167,7 +169,7 @@ impl Engine {
             self.heard(around, post.record, |findings| findings.unsure = true);
             return;
         };
-        let lookup = self.sender(around, &post.address, number);
+        let lookup = self.sender(around, &post.address, number, BUFFERED);
         let Some(length) = self.record(post.record).map(|record| record.findings.length()) else {
             return;
         };

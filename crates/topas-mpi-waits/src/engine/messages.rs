@@ -5,7 +5,7 @@ use crate::board::{Ring, Seen};
 use crate::far::DOUBT;
 use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
-use crate::protocol::{EVIDENT, SentSize, ends_with};
+use crate::protocol::{BUFFERED, EVIDENT, SMALL_MESSAGE, SentSize, ends_with};
 use crate::wait::{Awaited, Call, Figure, peer_with};
 
 impl Engine {
@@ -38,22 +38,21 @@ impl Engine {
         &mut self,
         around: &mut impl Surroundings,
         call: Call,
-        from: &Address,
-        large: bool,
+        (from, bytes): (&Address, u32),
         doer: &Doer,
     ) {
         if from.comm != 0
             && doer.thread == 0
             && self.posts.all_are_numbered()
             && call.length() <= self.threshold(from.peer)
-            && self.number_receive(around, from, doer.began, large).is_some()
+            && self.number_receive(around, from, doer.began, is_large(bytes)).is_some()
         {
             self.learn(from.peer, call.length());
             self.is_short(around, &call, from.peer);
             return;
         }
         let mut waiting = self.begin(call);
-        self.received(around, &mut waiting, from, large, doer);
+        self.received(around, &mut waiting, (from, bytes), doer);
         self.end(around, waiting);
     }
 
@@ -329,20 +328,26 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn sender(&self, around: &impl Surroundings, from: &Address, number: u64) -> Lookup {
+    pub(super) fn sender(
+        &self,
+        around: &impl Surroundings,
+        from: &Address,
+        number: u64,
+        bytes: u32,
+    ) -> Lookup {
         let key = key_from(around, from, Side::Send);
-        Lookup::of(Awaited::Message, from.peer, key, number)
+        // As messages go from here to there, those go that come from there.
+        let sent = self.size_to(from, bytes);
+        Lookup { sent, ..Lookup::of(Awaited::Message, from.peer, key, number) }
     }
 
-    /// A call posted a receive, and the message `from` came into it. `large` if who sends may have
-    /// to wait for that.
+    /// A call posted a receive, and a message from there came into it, with so many bytes as they count.
     #[inline(always)]
     pub fn received(
         &mut self,
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
-        from: &Address,
-        large: bool,
+        (from, bytes): (&Address, u32),
         doer: &Doer,
     ) {
         waiting.receives = true;
@@ -352,15 +357,15 @@ impl Engine {
         }
         let key = key_from(around, from, Side::Post);
         if !self.posts.all_are_numbered() && !self.posts.is_next(0, from) {
-            return self.received_out_of_order(around, waiting, from, large, doer);
+            return self.received_out_of_order(around, waiting, from, is_large(bytes), doer);
         }
         let doubtful = self.is_doubtful(key, doer);
         match around.publish(key, doer.began) {
             Some(number) if !doubtful => {
-                if large {
+                if is_large(bytes) {
                     around.tell(from.peer, key, number, doer.began);
                 }
-                let lookup = self.sender(around, from, number);
+                let lookup = self.sender(around, from, number, bytes);
                 self.look(around, waiting, lookup);
             }
             Some(_) => {
@@ -432,7 +437,7 @@ impl Engine {
             waiting.findings.elsewhere = true;
         } else if self.posts.all_are_numbered() || self.posts.is_next(0, from) {
             let key = key_from(around, from, Side::Post);
-            let lookup = self.sender(around, from, around.next(key));
+            let lookup = self.sender(around, from, around.next(key), BUFFERED);
             self.look(around, waiting, lookup);
         } else {
             // What has no number yet may take it before.
@@ -537,4 +542,10 @@ impl Engine {
             post.unsure = number.is_none();
         }
     }
+}
+
+/// Whether who sends so many bytes, as they count, may have to wait for the receiver.
+#[inline(always)]
+const fn is_large(bytes: u32) -> bool {
+    bytes as u64 > SMALL_MESSAGE
 }

@@ -78,10 +78,10 @@ impl Returned<'_> {
             return;
         }
         let Some(from) = self.whose() else { return };
-        let (doer, large) = (self.doer, self.receives_much());
+        let (doer, bytes) = (self.doer, self.bytes_received());
         with(|engine, _, boards| {
             if is_taken {
-                engine.received(boards, &mut waiting, &from, large, &doer);
+                engine.received(boards, &mut waiting, (&from, bytes), &doer);
             } else {
                 engine.probed(boards, &mut waiting, &from);
             }

@@ -9,6 +9,7 @@ use core::sync::atomic::{
 use topas_format::out::Out;
 use topas_mpi_profile::layout::{Header, MAGIC, RankState, VERSION, WaitPeer, Waits, flag};
 use topas_mpi_profile::lines::text;
+use topas_mpi_waits::absence::Absence;
 use topas_mpi_waits::board::{Keys, Ring, Seen};
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{FarQuestion, Stamp};
@@ -17,7 +18,7 @@ use topas_mpi_waits::wait::{Cause, Figure, Findings, parts_of_peer};
 use topas_node::sys as kernel;
 
 use super::bridges::{self, Sought};
-use super::{asked, far, partners};
+use super::{asked, away, far, partners};
 use crate::element::element;
 use crate::{mode, spool, sys};
 
@@ -448,6 +449,17 @@ impl Surroundings for Boards {
     fn latest(&mut self, peer: u32, key: u64, until: u64) -> Option<Seen> {
         let base = base_of(peer);
         (!base.is_null()).then(|| ask_in(base, key, |ring| ring.latest(until)))
+    }
+
+    fn absences(&mut self, peer: u32) -> [Absence; 2] {
+        let base = if bridges::is_beside(peer) { core::ptr::null() } else { base_of(peer) };
+        // SAFETY: null, or a mapped file, which is longer than a header.
+        let header = unsafe { base.cast::<Header>().as_ref() };
+        match header.map_or(0, |header| header.first_block as usize) {
+            0 => [Absence::NONE; 2],
+            // SAFETY: the file has its first block there.
+            first => unsafe { away::absences(base.add(first).cast()) },
+        }
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ use topas_mpi_waits::engine::{Surroundings, WaitingCall};
 use topas_mpi_waits::far::{CollectiveNote, Stamp};
 use topas_mpi_waits::key::{mix, of_collectives};
 use topas_mpi_waits::posts::Post;
+use topas_mpi_waits::wait::Cause;
 
 use super::bridges::{self, Sought};
 use super::rooted::{self, Rooted};
@@ -351,7 +352,8 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     }
     if of.first >= of.end {
         with(|engine, _, _| engine.looked(waiting));
-        return rooted::completed(library, ledger, waiting, post, known);
+        rooted::completed(library, ledger, waiting, post, known);
+        return held_up(library, ledger, waiting, post, known && of.near);
     }
     let own = with(|_, _, boards| boards.rank());
     let mut member = |other: u32| bridges::member(library, ledger, post.handle, other);
@@ -379,4 +381,27 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     }
     with(|engine, _, _| engine.looked(waiting));
     rooted::completed(library, ledger, waiting, post, known);
+    held_up(library, ledger, waiting, post, known);
+}
+
+/// A started collective is complete, and all had come for whom this rank waited: the rest may be because a member called no
+/// MPI meanwhile. `near` tells whether all members are known, and on this node.
+fn held_up(
+    library: &Library,
+    ledger: &mut Ledger,
+    waiting: &mut WaitingCall,
+    post: &Post,
+    near: bool,
+) {
+    if !near || !with(|engine, _, _| engine.went_on(waiting)) || bridges::is_bridged(post.handle) {
+        return;
+    }
+    let object = object::object(library, ledger, post.handle, ObjectKind::Comm);
+    let (rank, size) = (object.rank, object.size);
+    for other in (0..size).filter(|other| *other != rank) {
+        let peer = bridges::member(library, ledger, post.handle, other);
+        with(|engine, _, boards| {
+            engine.may_be_held_up_by(boards, waiting, (Cause::Collective, peer))
+        });
+    }
 }

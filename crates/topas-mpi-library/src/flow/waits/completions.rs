@@ -2,9 +2,10 @@
 
 use topas_mpi_waits::engine::WaitingCall;
 use topas_mpi_waits::key::Address;
+use topas_mpi_waits::protocol::counted;
 use topas_mpi_waits::wait::Call;
 
-use super::{asked, bridges, collectives, is_on, partners, quick, told, with};
+use super::{away, bridges, collectives, is_on, partners, quick, told, with};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::mode::{self, paused};
@@ -34,9 +35,10 @@ impl Completions {
     /// Of a call of this function that lasted from one tick to another.
     #[inline(always)]
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
-        let function = partners::call_here(function);
-        asked::note();
-        let call = Call { function, counts: !paused(), began, ended };
+        // SAFETY: the variables of this thread, which has a block: it is in a call.
+        let thread = unsafe { &*crate::arch::thread() };
+        let function = partners::call_with(function, thread);
+        let call = away::over(thread.block, Call { function, counts: !paused(), began, ended });
         Completions {
             call,
             waiting: None,
@@ -96,6 +98,8 @@ fn completed_by_rules(
         }
         _ => None,
     };
+    // SAFETY: a status that the call has written.
+    let bytes = status.map_or(0, |status| unsafe { library::bytes_in(library.length, status) });
     let call = all.call;
     if let Some(post) = with(|engine, _, _| engine.collective(id)) {
         let Some(mut now) = all.waiting.take().or_else(|| with(|e, _, _| Some(e.begin(call))))
@@ -115,7 +119,7 @@ fn completed_by_rules(
             .filter(|(to, _)| mode::has(mode::LOG) && call.counts && !bridges::is_beside(to.peer));
         let before = now.longest();
         engine.found(&mut now, id);
-        engine.completed(boards, &mut now, id, from.as_ref());
+        engine.completed(boards, &mut now, id, (from.as_ref(), counted(bytes)));
         let longest = now.longest();
         all.waiting = Some(now);
         // What is not known yet may turn out to be the longest wait, but what is known stays.

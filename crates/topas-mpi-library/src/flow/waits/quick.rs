@@ -11,7 +11,7 @@ use topas_mpi_waits::wait::Call;
 use super::boards::{self, Boards};
 use super::numbers;
 use super::role::{Act, ROLES, Role};
-use super::{Returned, SHARED, State, THREADS, asked, handle, partners};
+use super::{Returned, SHARED, State, THREADS, away, handle, partners};
 use crate::element::{element, element_mut};
 use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{self, Ledger};
@@ -197,8 +197,7 @@ fn alone() -> Option<&'static mut State> {
 #[inline(always)]
 fn call(frame: &Frame, thread: &Thread, now: u64) -> Call {
     let function = partners::call_with(frame.function(), thread);
-    asked::note();
-    Call { function, counts: true, began: began(thread), ended: now }
+    away::over(thread.block, Call { function, counts: true, began: began(thread), ended: now })
 }
 
 /// This rank comes to a collective. False, and nothing is done, if more is to be known of that.

@@ -1,0 +1,37 @@
+//! Calls that go on because another rank calls no MPI.
+
+use super::{Engine, Surroundings, WaitingCall};
+use crate::absence::AbsentRank;
+use crate::wait::Cause;
+
+impl Engine {
+    /// All that a call needs of a rank had begun, and that rank may have held it up, because it called no MPI. Of several such
+    /// ranks the one that came back last is kept until the end of the call.
+    #[inline(never)]
+    pub fn may_be_held_up_by(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &WaitingCall,
+        (cause, rank): (Cause, u32),
+    ) {
+        let call = waiting.findings.call;
+        let latest = if self.held == call { self.away.absence.back } else { 0 };
+        for absence in around.absences(rank) {
+            if absence.back > latest && waiting.findings.is_held_by(&absence) {
+                (self.away, self.held) = (AbsentRank { cause, rank, absence }, call);
+            }
+        }
+    }
+
+    /// The end of a call, if somebody may have held one up. What is told later of this call may explain it as well.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn held_up(&mut self, waiting: &mut WaitingCall) {
+        let findings = &mut waiting.findings;
+        let is_known = waiting.record == 0 && findings.far == 0 && self.held == findings.call;
+        if is_known && findings.is_held_by(&self.away.absence) {
+            findings.held_by(&self.away);
+        }
+        self.away = AbsentRank::NOBODY;
+    }
+}
