@@ -248,8 +248,9 @@ pub fn others_wait_longer(profile: &MpiProfile, rank: u32) -> f64 {
 }
 
 /// The rank in which most of the waits of a kind begin, and how long these are in s, if there is one and it computes
-/// no shorter than the others. Less than two thirds of the waits begin in some rank of any run by chance, so the others
-/// must then wait longer than it does, by at least half of that.
+/// no shorter than the others. The others must wait longer than it does: by at least half of what begins in it, because less than
+/// two thirds of the waits begin in some rank of any run by chance, or else by a quarter. Where ranks are late in turn, for
+/// many steps each, sums can lead to any of them, and all wait alike.
 pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option<(u32, f64)> {
     let blamed = profile
         .ranks
@@ -258,7 +259,8 @@ pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option
     let all: f64 = blamed.map(|(_, blame)| of(blame) as f64 / 1e9).sum();
     let first = leading(delay_origins(profile, of), all, |rank| own_waits(profile, *rank))?;
     let (rank, begins) = first;
-    let is_sure = 3.0 * begins >= 2.0 * all || 2.0 * others_wait_longer(profile, rank) >= begins;
+    let least = if 3.0 * begins >= 2.0 * all { begins / 4.0 } else { begins / 2.0 };
+    let is_sure = others_wait_longer(profile, rank) >= least;
     let computes = || computing(profile, rank).is_some_and(|(own, mean)| own >= mean);
     (is_sure && computes()).then_some(first)
 }

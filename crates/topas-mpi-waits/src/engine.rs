@@ -6,6 +6,7 @@ mod collectives;
 mod completions;
 mod epochs;
 mod locks;
+mod lookup;
 mod messages;
 mod neighbors;
 mod partitions;
@@ -19,12 +20,13 @@ use crate::far::FarQuestion;
 use crate::key::{Address, Side, of_messages, parts_of_beside, ranks_beside};
 use crate::neighbors::Neighborhoods;
 use crate::posts::Posts;
-use crate::protocol::{BUFFERED, EVIDENT, Protocols, SentSize, shows_need};
-use crate::wait::{Awaited, Call, Figure, Findings, ReceiverWait, parts_of_peer, peer_with};
+use crate::protocol::{BUFFERED, EVIDENT, Protocols, shows_need};
+use crate::wait::{Awaited, Call, Figure, Findings, ReceiverWait, parts_of_peer};
 
 use asked::Callers;
 use locks::HeldLocks;
 pub use locks::{EACH, WindowLock};
+use lookup::{Lookup, conclude};
 pub use pauses::{AskUse, ProcessUse};
 
 /// What the engine asks for: the boards of the node, and where figures go.
@@ -86,17 +88,6 @@ struct Record {
     findings: Findings,
     /// Stamps and numbers that are awaited, plus 1 as long as the call goes on; 0 if it is free
     awaited: u16,
-}
-
-#[derive(Clone, Copy)]
-struct Lookup {
-    key: u64,
-    number: u64,
-    awaited: Awaited,
-    peer: u32,
-    record: u16,
-    /// Of a message its size, as far as that is known
-    sent: SentSize,
 }
 
 #[derive(Clone, Copy)]
@@ -524,81 +515,5 @@ fn ranks(around: &impl Surroundings, peer: u32) -> (u32, u32) {
     match parts_of_beside(peer) {
         Some((place, _)) => ranks_beside(around.rank_beside(place), peer),
         None => (around.rank(), peer),
-    }
-}
-
-impl Lookup {
-    /// Of no call yet.
-    #[inline(always)]
-    const fn of(awaited: Awaited, peer: u32, key: u64, number: u64) -> Lookup {
-        Lookup { key, number, awaited, peer, record: 0, sent: SentSize::NOTHING }
-    }
-
-    /// The same, to be asked at the end.
-    fn question(&self) -> FarQuestion {
-        let Lookup { key, number, awaited, peer, sent, .. } = *self;
-        let (number, goes) = (number as u32, sent.goes);
-        FarQuestion { key, number, awaited, peer, goes, ..FarQuestion::default() }
-    }
-}
-
-/// Adds what a stamp says. False if it is not there yet.
-fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> bool {
-    let call = findings.call;
-    match seen {
-        Some(Seen::At(moment, path)) => {
-            let awaited = (lookup.awaited, lookup.sent);
-            findings.began(awaited, peer_with(lookup.peer, path), moment, 0);
-        }
-        Some(Seen::Before(moment)) if moment <= call.began && !findings.asked.is_any() => {
-            findings.looked = true;
-        }
-        Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
-        Some(Seen::NotYet) => return false,
-        None => findings.elsewhere = true,
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use std::vec::Vec;
-
-    use super::*;
-    use crate::wait::Cause;
-
-    #[test]
-    fn a_call_that_is_over_before_the_receive_is_posted_did_not_wait_for_it() {
-        let call = Call { function: 1, counts: true, began: 100, ended: 200 };
-        let told_of = |awaited, goes, moment| {
-            let mut findings = Findings::of(call);
-            let sent = SentSize { bytes: 1, goes };
-            let lookup = Lookup { sent, ..Lookup::of(awaited, 3, 1, 0) };
-            assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
-            let mut all = Vec::new();
-            findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
-            all
-        };
-        let told = |awaited, moment| told_of(awaited, false, moment);
-        let waited = |cause, ticks| [(Figure::Waited(cause), 3, ticks)];
-        for goes in [true, false] {
-            let told = |moment| told_of(Awaited::Receive, goes, moment);
-            let late = waited(Cause::LateReceiver, 40);
-            // A call that went on for long after that did not wait for what goes of itself.
-            let expected = if goes { &[][..] } else { &late[..] };
-            assert_eq!(told(140), expected, "{goes}");
-            assert_eq!(told(160), waited(Cause::LateReceiver, 60));
-            assert_eq!(told(200), waited(Cause::LateReceiver, 100));
-            assert_eq!(told(201), []);
-        }
-        assert_eq!(told(Awaited::Post, 150), waited(Cause::LateSender, 50));
-        assert_eq!(told(Awaited::Post, 100), []);
-        assert_eq!(told(Awaited::Post, 201), []);
-        assert_eq!(told(Awaited::Completion, 150), waited(Cause::LateSender, 50));
-        assert_eq!(told(Awaited::Completion, 90), [(Figure::OnTime, 3, 10)]);
-        // A message that was received before it was sent is another.
-        for awaited in [Awaited::Message, Awaited::Completion] {
-            assert_eq!(told(awaited, 201), [(Figure::Unsure, 0, 100)]);
-        }
     }
 }

@@ -135,6 +135,21 @@ fn a_ring_of_ranks_that_are_alike_accuses_none() {
     assert!(text.contains("No rank is late for most of it: 4 ranks"), "{text}");
 }
 
+/// Each rank is late in a quarter of the steps, in a ring that ends with a barrier: all wait as long, and sums lead from each
+/// to rank 3, as it was in a run.
+#[test]
+fn ranks_that_are_late_for_many_steps_in_turn_accuse_none() {
+    let ranks: [MadeRank; 4] = [
+        (1.25, &[(1, 0.0625), (2, 0.875), (3, 2.3125)]),
+        (1.375, &[(0, 1.8125), (2, 0.1875), (3, 1.0)]),
+        (1.375, &[(0, 1.0), (1, 1.5625), (3, 0.1875)]),
+        (1.375, &[(0, 0.125), (1, 0.625), (2, 1.75)]),
+    ];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("The ranks wait for each other in turn, "), "{text}");
+    assert!(text.contains("3.500 s for rank 3"), "{text}");
+}
+
 /// What a rank waited together with those that wait for it then does not make it late.
 #[test]
 fn a_wait_of_all_delays_none_of_them() {
