@@ -79,7 +79,7 @@ pub use replay::{
 };
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
-pub use standstill::{LostRanks, SHORTEST_STANDSTILL, Standstill};
+pub use standstill::{Hang, LostRanks, SHORTEST_STANDSTILL, Standstill, asked_until_the_end};
 pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes,
     TrafficSums, WAITED_NAMES, Waiting,

@@ -76,12 +76,18 @@ impl RoutineNumber {
     /// Whether calls may wait for other processes, or ask again and again whether these have come, in a way of
     /// which the profile does not tell for whom; of those that ask, for a part of their time.
     pub fn waits_for_untold(self) -> bool {
+        self.asks()
+            || self.function().is_some_and(|function| {
+                matches!(function.class, FunctionClass::RmaSynchronization(Epoch::Passive))
+            })
+    }
+
+    /// Whether calls ask whether something has come or is over, and do not wait for that.
+    pub fn asks(self) -> bool {
         self.function().is_some_and(|function| {
             matches!(
                 function.class,
-                FunctionClass::RmaSynchronization(Epoch::Passive)
-                    | FunctionClass::Test
-                    | FunctionClass::Probe(CallProgress::Nonblocking)
+                FunctionClass::Test | FunctionClass::Probe(CallProgress::Nonblocking)
             ) || function.is_one_of(&["MPI_Win_test"])
         })
     }

@@ -237,27 +237,47 @@ impl LostRanks {
         Waits::of(profile, &LostRanks::calls(profile, &ranks)).cycle()
     }
 
-    /// For how long all ranks had been in their calls of MPI when they ended, in ns, if that is a large part of the run:
-    /// the program hung, and was ended from outside, so that it does not matter which rank ended first. None if some rank
-    /// was outside of MPI, or ended well before the others.
-    pub fn hung_for(&self, profile: &MpiProfile) -> Option<u64> {
+    /// That the program may have hung, and was ended from outside, so that it does not matter which rank ended first: ranks had
+    /// been in their calls of MPI for a large part of the run. None if some rank ended well before the others.
+    pub fn hang(&self, profile: &MpiProfile) -> Option<Hang> {
         let open = open_calls(profile);
         let lost: Vec<&MpiRank> = [&self.first[..], &self.others]
             .concat()
             .iter()
             .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank))
             .collect();
-        let died = lost.iter().filter_map(|rank| rank.last?.died);
-        let apart = died
-            .clone()
-            .max()
-            .zip(died.min())
-            .is_some_and(|(last, first)| last - first >= SURELY_LATER);
+        let died = || lost.iter().filter_map(|rank| rank.last?.died);
+        let first = died().min();
+        let apart =
+            died().max().zip(first).is_some_and(|(last, first)| last - first >= SURELY_LATER);
         let runs = profile.ranks.iter().any(|rank| rank.ending == Some(Ending::Running));
-        let times: Option<Vec<u64>> = lost.iter().map(|rank| open.get(&rank.rank)?.time).collect();
-        let least = times?.into_iter().min()?;
-        (lost.len() > 1 && !apart && !runs && is_long(least, profile.total.wall_max))
-            .then_some(least)
+        // All ended together: a second of difference is a matter of rounding.
+        let until_all = |rank: &MpiRank, time: u64| {
+            let later = rank.last.and_then(|last| last.died).zip(first);
+            time.saturating_sub(later.map_or(0, |(own, first)| (own - first) * 1_000_000_000))
+        };
+        let (mut calls, mut outside) = (Vec::new(), Vec::new());
+        for rank in &lost {
+            match open.get(&rank.rank).filter(|call| !call.routine.asks()) {
+                Some(call) => {
+                    let time = call.time.map(|time| until_all(rank, time));
+                    calls.push((rank.rank, Inside { time, ..*call }));
+                }
+                None => outside.push(*rank),
+            }
+        }
+        calls.sort_unstable_by_key(|(rank, _)| *rank);
+        let times: Option<Vec<u64>> = calls.iter().map(|(_, call)| call.time).collect();
+        let time = times?.into_iter().min()?;
+        let is_outside = |first: &u32| outside.iter().any(|rank| rank.rank == *first);
+        let is_asking =
+            |rank: &&MpiRank| asked_until_the_end(rank) || open.contains_key(&rank.rank);
+        let is_sure = outside.iter().all(is_asking)
+            || !self.first.is_empty() && !self.first.iter().any(is_outside);
+        let mut outside: Vec<u32> = outside.iter().map(|rank| rank.rank).collect();
+        outside.sort_unstable();
+        (lost.len() > 1 && !apart && !runs && is_long(time, profile.total.wall_max))
+            .then_some(Hang { time, calls, outside, is_sure })
     }
 
     /// The call in which each of some ranks was at its end, the longest of its threads.
@@ -265,6 +285,32 @@ impl LostRanks {
         let open = open_calls(profile);
         ranks.iter().filter_map(|rank| Some((*rank, *open.get(rank)?))).collect()
     }
+}
+
+/// Ranks that may have hung when their launch was ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hang {
+    /// For how long each rank that was in a call had been there at least, in ns
+    pub time: u64,
+    /// Ranks in calls that wait, ascending, and these
+    pub calls: Vec<(u32, Inside)>,
+    /// Those outside of MPI, or in a call that asks, ascending
+    pub outside: Vec<u32>,
+    /// None of these has failed: each asked in vain until the end, or another rank ended first
+    pub is_sure: bool,
+}
+
+/// Whether the last call of a rank asked for something, and began shortly before the end of the rank, which the kernel notes in
+/// seconds.
+pub fn asked_until_the_end(rank: &MpiRank) -> bool {
+    /// s
+    const SHORTLY: u64 = 2;
+    let is_late = |last: &LastSign| {
+        let asked = last.last_call / 1_000_000_000;
+        last.died.is_some_and(|died| died <= asked + SHORTLY)
+    };
+    let asks = |last: &LastSign| last.routine.is_some_and(|routine| routine.asks());
+    rank.last.is_some_and(|last| asks(&last) && is_late(&last))
 }
 
 /// Which of these ranks ended first, as the kernel noted it: it does so for the ranks of one node.

@@ -131,7 +131,8 @@ fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     let words = all.into_iter().flatten().reduce(|all, more| all + " " + &more);
     let runs = profile.origin == Origin::Live;
     let is_lasting = Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting)
-        || LostRanks::of(profile).is_some_and(|lost| lost.hung_for(profile).is_some());
+        || LostRanks::of(profile)
+            .is_some_and(|lost| lost.hang(profile).is_some_and(|hang| hang.is_sure));
     let processors = Views::host(profile).and_then(processors_of);
     (runs || words.is_some()).then(|| StandingRun {
         runs,

@@ -199,15 +199,52 @@ fn the_rank_that_ended_before_the_others_was_lost_first() {
 fn ranks_that_were_in_their_calls_for_long_when_they_ended_had_hung() {
     let hung = |told: &[Told], wall: u64| {
         let launch = profile(told, wall);
-        LostRanks::of(&launch).expect("lost").hung_for(&launch)
+        LostRanks::of(&launch)
+            .expect("lost")
+            .hang(&launch)
+            .filter(|hang| hang.is_sure)
+            .map(|hang| hang.time)
     };
     let send = |second, peer, seconds| died(second, Some(("Send", Some(peer), seconds)));
     assert_eq!(hung(&[send(12, 1, 20), send(12, 0, 19)], 21), Some(19 * S));
-    assert_eq!(hung(&[send(12, 1, 20), send(13, 0, 20)], 21), Some(20 * S));
+    assert_eq!(hung(&[send(12, 1, 20), send(13, 0, 21)], 21), Some(20 * S));
     // One ended well before the others, was outside of MPI, or in its call for a short part of the run.
     assert_eq!(hung(&[send(12, 1, 20), send(14, 0, 20)], 21), None);
     assert_eq!(hung(&[send(12, 1, 20), died(12, None)], 21), None);
     assert_eq!(hung(&[send(12, 1, 20), send(12, 0, 5)], 21), None);
     assert_eq!(hung(&[send(12, 1, 3), send(12, 0, 3)], 21), None);
     assert_eq!(hung(&[send(12, 1, 20), at("Recv", Some(0), 20)], 21), None);
+}
+
+#[test]
+fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
+    let barrier = |after| (died(12, Some(("Barrier", None, 9))), after);
+    let hang = |told: Vec<(Told, u32)>, last: Option<(&str, u64)>| {
+        let (told, after): (Vec<Told>, Vec<u32>) = told.into_iter().unzip();
+        let mut launch = profile(&told, 11);
+        for (rank, after) in launch.ranks.iter_mut().zip(after) {
+            rank.last.as_mut().expect("a last sign").ended_after = Some(after);
+        }
+        let sign = launch.ranks[1].last.as_mut().expect("a last sign");
+        if let Some((routine, second)) = last {
+            sign.routine = launch.routines.number(routine);
+            sign.last_call = second * S;
+        }
+        let hang = LostRanks::of(&launch).expect("lost").hang(&launch).expect("long calls");
+        (hang.time / S, hang.calls.len(), hang.outside, hang.is_sure)
+    };
+    let first = || vec![barrier(1), (died(12, None), 2), barrier(0)];
+    // Who was outside of MPI and ended first may have failed there.
+    for last in [None, Some(("Send", 12)), Some(("Iprobe", 9))] {
+        assert_eq!(hang(first(), last), (9, 2, vec![1], false), "{last:?}");
+    }
+    assert_eq!(hang(first(), Some(("Iprobe", 12))), (9, 2, vec![1], true));
+    let later = vec![barrier(2), (died(12, None), 1), barrier(0)];
+    assert_eq!(hang(later, None), (9, 2, vec![1], true));
+    // In the middle of a question.
+    let asks = vec![barrier(1), (died(12, Some(("Test", None, 0))), 2), barrier(0)];
+    assert_eq!(hang(asks, None), (9, 2, vec![1], true));
+    // The kernel notes seconds, and all ended together.
+    let rounded = vec![barrier(1), (died(13, Some(("Barrier", None, 10))), 2), barrier(0)];
+    assert_eq!(hang(rounded, None), (9, 3, vec![], true));
 }

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use topas_data::clock;
 use topas_mpi_data::{
-    Inside, LastSign, LostRanks, MpiProfile, MpiRank, NowPeer, PeerSide, RoutineNumber, Standstill,
+    Hang, Inside, LastSign, LostRanks, MpiProfile, MpiRank, NowPeer, PeerSide, RoutineNumber,
+    Standstill, asked_until_the_end,
 };
 
 use super::ended;
@@ -218,10 +219,11 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
 pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let lost = LostRanks::of(profile)?;
     let cycle = lost.cycle(profile);
-    if let Some(time) = lost.hung_for(profile) {
-        return Some(hung(profile, places, &lost, time));
+    let hang = lost.hang(profile);
+    if let Some(hang) = hang.as_ref().filter(|hang| hang.is_sure) {
+        return Some(hung(profile, places, &lost, hang));
     }
-    let mut text = lost_first(profile, places)?;
+    let mut text = lost_first(profile, places, hang.is_some())?;
     if !cycle.is_empty() {
         text += &format!(
             " {} then: the program may have hung in a deadlock.",
@@ -232,10 +234,12 @@ pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
 }
 
 /// That the program hung before its ranks ended.
-fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, since: u64) -> String {
-    let mut ranks = [&lost.first[..], &lost.others].concat();
+fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang) -> String {
+    let inside: Vec<u32> = hang.calls.iter().map(|(rank, _)| *rank).collect();
+    let mut ranks = [&inside[..], &hang.outside].concat();
     ranks.sort_unstable();
-    let words = calls_in_words(profile, places, &LostRanks::calls(profile, &ranks));
+    let mut words = calls_in_words(profile, places, &hang.calls);
+    words.extend(outside_in_words(profile, places, &hang.outside));
     let died = ranks
         .iter()
         .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank)?.last?.died);
@@ -247,12 +251,44 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, since: u64)
             in_circle(cycle, "waited")
         ),
     };
-    format!(
-        "No call had ended for {} when {} ended{at} without a word: {}. So {why}",
-        time(since),
-        rank_words(&ranks),
-        words.join("; ")
-    )
+    let since = time(hang.time);
+    let intro = if hang.outside.is_empty() {
+        format!("No call had ended for {since}")
+    } else {
+        format!("{} had been in a call for {since} or longer", capital(&rank_words(&inside)))
+    };
+    let ended = rank_words(&ranks);
+    format!("{intro} when {ended} ended{at} without a word: {}. So {why}", words.join("; "))
+}
+
+/// What ranks outside of MPI did when their launch was ended, by their last calls.
+fn outside_in_words(profile: &MpiProfile, places: &CallPlaces, outside: &[u32]) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
+    for known in profile.ranks.iter().filter(|known| outside.contains(&known.rank)) {
+        let last = known.last.unwrap_or_default();
+        let call = last
+            .routine
+            .map(|routine| placed(profile, places, (known.rank, routine, None, last.path)));
+        let words = match call {
+            Some(call) if asked_until_the_end(known) => {
+                format!("asking again and again, until the end, by {call}")
+            }
+            Some(call) => format!("outside of MPI, after {call}"),
+            None => "outside of MPI".to_owned(),
+        };
+        match groups.iter_mut().find(|(of, _)| *of == words) {
+            Some((_, ranks)) => ranks.push(known.rank),
+            None => groups.push((words, vec![known.rank])),
+        }
+    }
+    let rest = groups.split_off(CALLS.min(groups.len()));
+    let one = |(words, ranks): &(String, Vec<u32>)| format!("{} {words}", rank_words(ranks));
+    let mut words: Vec<String> = groups.iter().map(one).collect();
+    if !rest.is_empty() {
+        let ranks: usize = rest.iter().map(|(_, ranks)| ranks.len()).sum();
+        words.push(format!("{ranks} more outside of MPI"));
+    }
+    words
 }
 
 /// When the kernel saw a process end, in words: ` at 14:47:43`.
@@ -261,8 +297,8 @@ fn second_of_end(died: u64) -> Option<String> {
     Some(format!(" at {:02}:{:02}:{:02}", at.hour, at.minute, at.second))
 }
 
-/// Which rank was lost first, without whether the ranks may have hung.
-fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+/// Which rank was lost first. `hung` tells whether the ranks may have hung before.
+fn lost_first(profile: &MpiProfile, places: &CallPlaces, hung: bool) -> Option<String> {
     /// Ranks whose end is told one by one.
     const ONE_BY_ONE: usize = 3;
     let LostRanks { first, is_certain, is_cause, others } = LostRanks::of(profile)?;
@@ -327,7 +363,8 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
         };
         text += &others_end(intro, &others);
         if is_certain && !is_cause {
-            text += " If all were killed from outside, as by the batch system, this order means nothing.";
+            text += " If all were killed from outside, as by the batch system, this order means nothing";
+            text += if hung { ", and the program may have hung." } else { "." };
         }
     }
     Some(text)
