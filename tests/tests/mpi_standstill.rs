@@ -226,6 +226,36 @@ fn ranks_in_finalize_are_told_to_be_there() {
     }
 }
 
+/// A rank that asks for ever goes on, and has not failed.
+#[test]
+fn a_rank_that_asks_for_ever_is_told_to_ask() {
+    for mpi in Mpi::installed("a_rank_that_asks_for_ever_is_told_to_ask") {
+        let started = Started::new(mpi, "faults/deadlock.c", "asking");
+        let name = mpi.name();
+        let place = |mark| format!("at asking ({})", line("deadlock.c", mark));
+        let barrier = format!("ranks 0, 2 in MPI_Barrier {} for ", place("last"));
+        let begun = Instant::now();
+        let mut first = String::new();
+        while !first.contains(&barrier) && begun.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(200));
+            first = started.first_words(&["--mpi"]);
+        }
+        let asks = format!("rank 1 asking again and again by MPI_Iprobe {}", place("probe"));
+        assert!(first.contains(&barrier) && first.contains(&asks), "under {name}: {first}");
+        started.end_from_outside();
+        let asked = format!(
+            "rank 1 asking again and again, until the end, by MPI_Iprobe {}",
+            place("probe")
+        );
+        for words in ["--mpi", "--why"] {
+            let first = started.first_words(&[words]);
+            assert!(first.starts_with("Ranks 0, 2 had been in a call for "), "{name}: {first}");
+            assert!(first.contains(&barrier) && first.contains(&asked), "under {name}: {first}");
+            assert!(first.contains("So the program may have hung"), "under {name}: {first}");
+        }
+    }
+}
+
 #[test]
 fn a_rank_for_which_all_others_wait_is_named() {
     for mpi in Mpi::installed("a_rank_for_which_all_others_wait_is_named") {

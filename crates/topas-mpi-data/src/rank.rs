@@ -129,7 +129,8 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         let mut in_call = 0;
         let of = spool.paths(&block)?;
         let path = of.as_ref().and_then(|of| spool_paths::now(&of.table, &block.now));
-        if block.now == last_call {
+        // A thread that runs may have begun another call meanwhile.
+        if block.now.since >= last_call.since {
             last_path = path;
         }
         if let Some(function) = function {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::last_sign::LastSign;
 use super::profile::{Ending, MpiProfile, MpiRank, Origin};
 use super::rank::Inside;
+use super::routine::RoutineNumber;
 
 /// A call that has gone on for less, in ns, is no standstill.
 pub const SHORTEST_STANDSTILL: u64 = 1_000_000_000;
@@ -28,6 +29,8 @@ pub struct Standstill {
     /// If no rank goes on: those outside of MPI, ascending, and for how many ns they have begun no
     /// call
     pub outside: Vec<(u32, u64)>,
+    /// Ranks that go on, but whose latest call asked for something, ascending
+    pub asking: Vec<u32>,
     /// For how long no rank has ended or begun a call, in ns; None if some rank goes on
     pub since: Option<u64>,
     /// No rank has gone on for so long that this is a large part of the run: what costs time cannot be told
@@ -66,6 +69,13 @@ impl Standstill {
         }
         let outside = running().filter(|rank| since.is_some() && !open.contains_key(&rank.rank));
         let outside: Vec<(u32, u64)> = outside.map(|rank| (rank.rank, quiet(rank))).collect();
+        let asks = |rank: &&MpiRank| {
+            let last = rank.last.and_then(|last| last.routine);
+            since.is_none()
+                && last.is_some_and(RoutineNumber::asks)
+                && !calls.iter().any(|(of, _)| *of == rank.rank)
+        };
+        let asking: Vec<u32> = running().filter(asks).map(|rank| rank.rank).collect();
         let waits = Waits::of(profile, &calls);
         let ends: Vec<u32> = calls.iter().filter_map(|(rank, _)| waits.end(*rank)).collect();
         let is_outside = |rank: &u32| outside.iter().any(|(of, _)| of == rank);
@@ -75,7 +85,7 @@ impl Standstill {
         };
         let cycle = waits.cycle();
         let is_lasting = since.is_some_and(is_long);
-        Some(Standstill { calls, outside, since, is_lasting, cycle, waited_for })
+        Some(Standstill { calls, outside, asking, since, is_lasting, cycle, waited_for })
     }
 }
 

@@ -1,7 +1,8 @@
 // Ranks that wait for ever, in the way that the argument names: "circle", each sends a long message to the
 // next; "collective", one waits for a message that nobody sends, the others for it; "window", one accesses the windows of all
 // others, of which the last posts none; "windows", of which none posts one; "finalize", two wait
-// for each other, the others are through; "computing", one computes for ever, the others wait for it.
+// for each other, the others are through; "computing", one computes for ever, the others wait for it; "asking", one asks for ever for a message
+// that nobody sends.
 
 #include <mpi.h>
 #include <string.h>
@@ -64,6 +65,16 @@ __attribute__((noinline)) static void computing(int rank)
     MPI_Barrier(MPI_COMM_WORLD); // barrier
 }
 
+__attribute__((noinline)) static void asking(int rank)
+{
+    int found = rank != 1;
+    while (!found) {
+        MPI_Iprobe(0, 99, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE); // probe
+        usleep(2000);
+    }
+    MPI_Barrier(MPI_COMM_WORLD); // last
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -81,6 +92,8 @@ int main(int argc, char **argv)
         window(rank, ranks, 1);
     else if (strcmp(argv[1], "finalize") == 0)
         pair(rank);
+    else if (strcmp(argv[1], "asking") == 0)
+        asking(rank);
     else
         computing(rank);
     MPI_Finalize(); // end

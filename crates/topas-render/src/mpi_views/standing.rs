@@ -160,8 +160,9 @@ fn in_circle(cycle: &[u32], wait: &str) -> String {
 /// go on.
 pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let standstill = Standstill::of(profile)?;
-    let Standstill { calls, outside, since, cycle, waited_for, .. } = &standstill;
+    let Standstill { calls, outside, asking, since, cycle, waited_for, .. } = &standstill;
     let mut words = calls_in_words(profile, places, calls);
+    words.extend(last_calls_in_words(profile, places, asking, "asking again and again by"));
     let ranks: Vec<u32> = outside.iter().map(|(rank, _)| *rank).collect();
     if let Some(quiet) = outside.iter().map(|(_, quiet)| *quiet).min() {
         let no = if ranks.len() == 1 { "without" } else { "all without" };
@@ -263,17 +264,32 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
 
 /// What ranks outside of MPI did when their launch was ended, by their last calls.
 fn outside_in_words(profile: &MpiProfile, places: &CallPlaces, outside: &[u32]) -> Vec<String> {
+    let asked = |rank: &u32| {
+        let known = profile.ranks.iter().find(|known| known.rank == *rank);
+        known.is_some_and(asked_until_the_end)
+    };
+    let (asking, outside): (Vec<u32>, Vec<u32>) = outside.iter().partition(|rank| asked(rank));
+    let asking =
+        last_calls_in_words(profile, places, &asking, "asking again and again, until the end, by");
+    let outside = last_calls_in_words(profile, places, &outside, "outside of MPI, after");
+    [asking, outside].concat()
+}
+
+/// The last calls of ranks that are in none, behind words that say what these do.
+fn last_calls_in_words(
+    profile: &MpiProfile,
+    places: &CallPlaces,
+    ranks: &[u32],
+    what: &str,
+) -> Vec<String> {
     let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
-    for known in profile.ranks.iter().filter(|known| outside.contains(&known.rank)) {
+    for known in profile.ranks.iter().filter(|known| ranks.contains(&known.rank)) {
         let last = known.last.unwrap_or_default();
-        let call = last
-            .routine
-            .map(|routine| placed(profile, places, (known.rank, routine, None, last.path)));
-        let words = match call {
-            Some(call) if asked_until_the_end(known) => {
-                format!("asking again and again, until the end, by {call}")
+        let words = match last.routine {
+            Some(routine) => {
+                let call = placed(profile, places, (known.rank, routine, None, last.path));
+                format!("{what} {call}")
             }
-            Some(call) => format!("outside of MPI, after {call}"),
             None => "outside of MPI".to_owned(),
         };
         match groups.iter_mut().find(|(of, _)| *of == words) {
@@ -286,7 +302,7 @@ fn outside_in_words(profile: &MpiProfile, places: &CallPlaces, outside: &[u32]) 
     let mut words: Vec<String> = groups.iter().map(one).collect();
     if !rest.is_empty() {
         let ranks: usize = rest.iter().map(|(_, ranks)| ranks.len()).sum();
-        words.push(format!("{ranks} more outside of MPI"));
+        words.push(format!("{ranks} more after other calls"));
     }
     words
 }
