@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{AskedInVain, Blame, MpiProfile, MpiRank, MpiSums, WaitFigures, outside_of_rank};
+use crate::{AskedInVain, Blame, MpiProfile, MpiRank, MpiSums, outside_of_rank};
 
 /// Delays that are less than this part of all are not followed further: a thousandth.
 const NEGLIGIBLE: f64 = 1000.0;
@@ -17,7 +17,7 @@ pub struct DelayBeginning {
     pub first: u32,
     /// The rank that waited for it
     pub next: u32,
-    /// How long that rank waited for it, and why
+    /// How long that rank waited for it, in MPI or asleep between calls that asked in vain, and why
     pub waited: Blame,
     /// What that rank did between calls that asked it in vain
     pub asked: AskedInVain,
@@ -52,10 +52,9 @@ impl DelayBeginning {
                 return None;
             }
             let known = profile.ranks.iter().find(|known| known.rank == next)?;
-            let waits = &known.sums.waits;
-            let waited = waits.blamed.iter().find(|(peer, _)| *peer == first);
-            let waited = waited.map_or_else(Blame::default, |(_, waited)| *waited);
-            let asked = waits.asked.iter().find(|(peer, _)| *peer == first);
+            let waited = waited_for_others(known).find(|(peer, _)| *peer == first);
+            let waited = waited.map_or_else(Blame::default, |(_, waited)| waited);
+            let asked = known.sums.waits.asked.iter().find(|(peer, _)| *peer == first);
             let asked = asked.map_or_else(AskedInVain::default, |(_, asked)| *asked);
             (waiting, found) = (vec![next], Some(DelayBeginning { first, next, waited, asked }));
             delayed.push(first);
@@ -94,15 +93,9 @@ impl Waits {
     fn of(profile: &MpiProfile) -> Waits {
         let mut waits = Waits { times: BTreeMap::new(), most: BTreeMap::new() };
         for rank in &profile.ranks {
-            let WaitFigures { blamed, asked, .. } = &rank.sums.waits;
-            let blamed = blamed.iter().map(|(peer, blame)| (*peer, blame.time()));
-            let asked = asked.iter().map(|(peer, asked)| (*peer, asked.slept));
-            let mut all = BTreeMap::<u32, u128>::new();
-            for (peer, time) in blamed.chain(asked).filter(|(peer, _)| *peer != rank.rank) {
-                *all.entry(peer).or_default() += time;
-            }
-            let times: Vec<_> =
-                all.into_iter().map(|(peer, time)| (peer, time as f64 / 1e9)).collect();
+            let times: Vec<_> = waited_for_others(rank)
+                .map(|(peer, blame)| (peer, blame.time() as f64 / 1e9))
+                .collect();
             // What a thread waits delays no other thread, and waits are known of ranks.
             if profile.total.threads <= 1 {
                 waits.most.insert(rank.rank, largest(times.clone(), FOLLOWED));
@@ -132,6 +125,13 @@ impl Waits {
         let whole = all.max(self.between(rank, late));
         longer.filter(|(_, time)| *time > 0.0).map(move |(peer, time)| (peer, time / whole))
     }
+}
+
+/// What a rank waited for others, in order of these, in MPI or asleep between calls that asked in vain. What its threads waited
+/// for each other is no wait for another rank.
+pub fn waited_for_others(rank: &MpiRank) -> impl Iterator<Item = (u32, Blame)> {
+    let own = rank.rank;
+    rank.sums.waits.with_sleep().into_iter().filter(move |(peer, _)| *peer != own)
 }
 
 /// What a rank computes, in ns, as far as anybody knows: its time outside of MPI without that in which it slept between
@@ -173,8 +173,8 @@ fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<
     // By the rank that is late: who waited for it, and how long.
     let mut delays = BTreeMap::<u32, Vec<(u32, f64)>>::new();
     for rank in &profile.ranks {
-        for (peer, blame) in rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank) {
-            delays.entry(*peer).or_default().push((rank.rank, of(blame) as f64 / 1e9));
+        for (peer, blame) in waited_for_others(rank) {
+            delays.entry(peer).or_default().push((rank.rank, of(&blame) as f64 / 1e9));
         }
     }
     let waits = Waits::of(profile);
@@ -235,8 +235,7 @@ pub fn own_waits(profile: &MpiProfile, rank: u32) -> f64 {
 
 /// The same of a rank that is at hand.
 fn waits_of(rank: &MpiRank) -> f64 {
-    let blamed = rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank);
-    blamed.map(|(_, blame)| blame.time() as f64 / 1e9).sum()
+    waited_for_others(rank).map(|(_, blame)| blame.time() as f64 / 1e9).sum()
 }
 
 /// How much longer the others wait than a rank itself, all together, in s: W - n w, of which W is what all n ranks wait
@@ -252,11 +251,8 @@ pub fn others_wait_longer(profile: &MpiProfile, rank: u32) -> f64 {
 /// two thirds of the waits begin in some rank of any run by chance, or else by a quarter. Where ranks are late in turn, for
 /// many steps each, sums can lead to any of them, and all wait alike.
 pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option<(u32, f64)> {
-    let blamed = profile
-        .ranks
-        .iter()
-        .flat_map(|rank| rank.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank.rank));
-    let all: f64 = blamed.map(|(_, blame)| of(blame) as f64 / 1e9).sum();
+    let waited = profile.ranks.iter().flat_map(waited_for_others);
+    let all: f64 = waited.map(|(_, blame)| of(&blame) as f64 / 1e9).sum();
     let first = leading(delay_origins(profile, of), all, |rank| own_waits(profile, *rank))?;
     let (rank, begins) = first;
     let least = if 3.0 * begins >= 2.0 * all { begins / 4.0 } else { begins / 2.0 };

@@ -50,7 +50,7 @@ pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{
     DelayBeginning, computed, computing, delay_origin, is_longer, leading, others_wait_longer,
-    own_waits,
+    own_waits, waited_for_others,
 };
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,

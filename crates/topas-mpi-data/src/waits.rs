@@ -1,5 +1,7 @@
 //! Why ranks waited: by routine, and by the rank that is to blame.
 
+use std::collections::BTreeMap;
+
 use topas_mpi_profile::layout::{Bridges, Outsider, Partners, WaitPeer, Waits, flag};
 use topas_mpi_profile::lines::text;
 use topas_mpi_profile::sums::{self, TickLength, WaitSums, WaitedSums};
@@ -93,6 +95,13 @@ impl Blame {
         }
     }
 
+    /// That for which a rank waited most often; that it sent late if there is nothing.
+    fn most_often_mut(&mut self) -> &mut Waiting {
+        let Blame { late, late_receiver, collective } = self;
+        let most = if collective.calls > late_receiver.calls { collective } else { late_receiver };
+        if most.calls > late.calls { most } else { late }
+    }
+
     pub(super) fn of([late, late_receiver, collective]: [WaitedSums; 3]) -> Blame {
         let waiting = |WaitedSums { calls, nanoseconds }| Waiting { calls, time: nanoseconds };
         Blame {
@@ -127,6 +136,16 @@ impl WaitFigures {
     pub fn routine(&self, number: RoutineNumber) -> WaitSums {
         let found = self.routines.binary_search_by_key(&number, |routine| routine.number).ok();
         found.map_or(WaitSums::NONE, |place| self.routines[place].sums)
+    }
+
+    /// What a rank waited for others, in order of these: in MPI, and asleep between calls that asked in vain, which counts like
+    /// most of the waits in MPI for the same rank.
+    pub fn with_sleep(&self) -> Vec<(u32, Blame)> {
+        let mut all: BTreeMap<u32, Blame> = self.blamed.iter().copied().collect();
+        for (peer, asked) in self.asked.iter().filter(|(_, asked)| asked.slept > 0) {
+            all.entry(*peer).or_default().most_often_mut().time += asked.slept;
+        }
+        all.into_iter().collect()
     }
 
     pub(super) fn take(&mut self, number: RoutineNumber, sums: &WaitSums) {

@@ -12,7 +12,7 @@ use super::late_to_init;
 use super::paths::PathViews;
 use super::standing::{self, rank_words};
 use super::waited_place::{WaitKind, place, routine_waited};
-use super::waits::{Parts, are_measured, blamed, blamed_outside, waited as waited_in};
+use super::waits::{Parts, are_measured, blamed_outside, waited as waited_in, waited_by_others};
 use crate::number::{percent_of, seconds};
 use crate::wording::capital;
 use crate::wording::named;
@@ -31,15 +31,24 @@ fn waited_in_all(profile: &MpiProfile) -> u128 {
     profile.total.routines.iter().map(|routine| waited_in(profile, routine)).sum()
 }
 
+/// The same with the time in which they slept between calls that asked in vain.
+fn waited_or_slept(profile: &MpiProfile) -> u128 {
+    waited_in_all(profile) + slept(profile)
+}
+
+/// That time alone.
+fn slept(profile: &MpiProfile) -> u128 {
+    profile.ranks.iter().map(|rank| rank.sums.waits.slept()).sum()
+}
+
 /// What the ranks waited for each other, in ns, and the rank that makes them wait, if that is told; None if waits were
 /// not told apart.
 pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     if !are_measured(profile) {
         return None;
     }
-    let waited = waited_in_all(profile);
-    let charge = Charge::of(profile, &blamed(profile), waited);
-    Some((waited, charge.and_then(|charge| charge.rank())))
+    let charge = Charge::of(profile, &waited_by_others(profile), waited_or_slept(profile));
+    Some((waited_in_all(profile), charge.and_then(|charge| charge.rank())))
 }
 
 /// Which rank makes the others wait, as far as sums tell that.
@@ -115,7 +124,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     }
     let callers = CallersTime::of(profile);
     let (wall, whose) = (callers.time, callers.whose());
-    let waited = waited_in_all(profile);
+    let waited = waited_or_slept(profile);
     let told = |routine: &RoutineCalls| Parts::of(profile, routine).told();
     // That is told first of ranks of which there is no profile.
     let absent = absent_ranks(profile);
@@ -158,7 +167,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     }
     let mut text = match charge(profile, paths, waited)? {
         Said::Charged(rank) => rank.text(),
-        Said::Words(text) => text,
+        Said::Words(text) => text + &asleep_of(profile, waited),
     };
     // What is not known may be of another rank.
     if let Some(untold) = untold.filter(|(_, time)| 2 * time >= waited) {
@@ -186,7 +195,7 @@ pub fn charged_rank(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<C
     if !are_measured(profile) {
         return None;
     }
-    let waited = waited_in_all(profile);
+    let waited = waited_or_slept(profile);
     if waited.saturating_mul(WORTH_A_NAME) < CallersTime::of(profile).time {
         return None;
     }
@@ -200,7 +209,7 @@ pub fn charged_rank(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<C
 fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Option<Said> {
     let callers = CallersTime::of(profile);
     let (wall, whose) = (callers.time, callers.whose());
-    let all = blamed(profile);
+    let all = waited_by_others(profile);
     let outside = blamed_outside(profile);
     let most = all.first().map_or(0, |(_, blame)| blame.time());
     if let Some((rank, blame)) = outside.first().filter(|(_, blame)| blame.time() > most) {
@@ -233,12 +242,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     // `because` is what is waited because of the rank, in ns, if that is at hand.
     let (rank, reason, because) = match charged {
         Charge::Chain(DelayBeginning { first, next, waited, asked }) => {
-            let slept = asked.slept;
             let next_rank = profile.ranks.iter().filter(|known| known.rank == next);
-            let mut reason = ReasonOfWaits::of(profile, first, &waited, next_rank);
-            if slept > waited.time() {
-                reason.kind = WaitKind::most_often(&waited);
-            }
+            let reason = ReasonOfWaits::of(profile, first, &waited, next_rank);
             let why = mostly_in(profile, paths, first, reason);
             let reached = if next == *last {
                 format!("the others wait {time} s for rank {last}")
@@ -248,8 +253,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             waits = format!(
                 "Rank {first} makes the others wait: rank {next} waits {} s for it{}{why}; {reached}, \
                  {share} of the time of all {whose}.",
-                seconds(waited.time() + slept, 3),
-                asleep(slept)
+                seconds(waited.time(), 3),
+                asleep(asked.slept)
             );
             (first, reason, None)
         }
@@ -292,6 +297,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         }
         Charge::Turns => return Some(Said::Words(turns(profile, &all, waited))),
     };
+    waits += &asleep_of(profile, waited);
     let is_most = because.unwrap_or_else(|| begins_in(rank)) * 2 >= waited;
     let computes = computing(profile, rank);
     let is_late_otherwise = computes.is_some_and(|(own, mean)| !is_longer(own, mean));
@@ -377,6 +383,21 @@ fn longest(profile: &MpiProfile, rank: u32) -> Option<String> {
             seconds(own, 3)
         )
     })
+}
+
+/// How much of what ranks waited they slept, if that is worth a sentence.
+fn asleep_of(profile: &MpiProfile, waited: u128) -> String {
+    /// The part of it: a tenth.
+    const WORTH_A_SENTENCE: u128 = 10;
+    let slept = slept(profile);
+    if slept == 0 || slept.saturating_mul(WORTH_A_SENTENCE) < waited {
+        return String::new();
+    }
+    format!(
+        " They sleep {} s of the {} s that they wait for each other between calls that ask in vain.",
+        seconds(slept, 3),
+        seconds(waited, 3)
+    )
 }
 
 /// As much of a wait in which the rank slept.

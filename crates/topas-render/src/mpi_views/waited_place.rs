@@ -28,17 +28,6 @@ impl WaitKind {
         longest.unwrap_or(WaitKind::Collective)
     }
 
-    /// The kind that a rank waited for most often.
-    pub(super) fn most_often(blame: &Blame) -> WaitKind {
-        let kinds = [
-            (WaitKind::LateSender, blame.late.calls),
-            (WaitKind::LateReceiver, blame.late_receiver.calls),
-            (WaitKind::Collective, blame.collective.calls),
-        ];
-        let most = kinds.into_iter().max_by_key(|(_, calls)| *calls);
-        most.map_or(WaitKind::LateSender, |(kind, _)| kind)
-    }
-
     /// What of it is of this kind, in ns.
     fn time(self, blame: &Blame) -> u128 {
         match self {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use topas_mpi_data::{
     AskedInVain, Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, computed,
+    waited_for_others,
 };
 
 use super::Views;
@@ -66,13 +67,20 @@ pub(super) fn waited(profile: &MpiProfile, routine: &RoutineCalls) -> u128 {
     Parts::of(profile, routine).waits.waited()
 }
 
-/// What others waited for each rank of the world, that with most first.
+/// What was waited for each rank of the world, by others and by itself, that with most first.
 pub(super) fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
+    by_rank(profile.ranks.iter().flat_map(|rank| rank.sums.waits.blamed.iter().copied()))
+}
+
+/// What others waited for each rank of the world, in MPI or asleep between calls that asked in vain, that with most first.
+pub(super) fn waited_by_others(profile: &MpiProfile) -> Vec<(u32, Blame)> {
+    by_rank(profile.ranks.iter().flat_map(waited_for_others))
+}
+
+fn by_rank(waits: impl Iterator<Item = (u32, Blame)>) -> Vec<(u32, Blame)> {
     let mut all = std::collections::BTreeMap::<u32, Blame>::new();
-    for rank in &profile.ranks {
-        for (peer, blame) in &rank.sums.waits.blamed {
-            all.entry(*peer).or_default().add(blame);
-        }
+    for (peer, blame) in waits {
+        all.entry(peer).or_default().add(&blame);
     }
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by_key(|(rank, blame)| (std::cmp::Reverse(blame.time()), *rank));

@@ -40,3 +40,20 @@ fn a_collector_that_computes_keeps_its_name() {
     assert!(text.contains("Rank 0 computes 8.000 s outside of MPI, the others 3.667 s"), "{text}");
     assert!(!text.contains("in vain"), "{text}");
 }
+
+/// Who only asks and sleeps waits, though hardly in MPI: each of a ring for the one before, and the first for rank 3.
+#[test]
+fn ranks_that_sleep_between_their_questions_wait() {
+    let ranks: [MadeRank; 4] =
+        [(9.0, &[(3, 0.125)]), (9.0, &[(0, 0.125)]), (9.0, &[(1, 0.125)]), (9.0, &[])];
+    let mut lines = profile(&ranks, "Test", "");
+    for peer in [3, 0, 1] {
+        let asked = format!(" a={peer}:10:8:7.5 b={peer}:");
+        lines = lines.replacen(&format!(" b={peer}:"), &asked, 1);
+    }
+    let text = words(&shown(&lines, &["--mpi"]));
+    let told = "Rank 3 makes the others wait: rank 0 waits 7.625 s for it (7.500 s of that asleep between calls that asked \
+                in vain), mostly in Test because it sends late; the others wait 7.625 s for rank 0, 19.06% of the time of \
+                all ranks. They sleep 22.500 s of the 22.875 s that they wait for each other between calls that ask in vain.";
+    assert!(text.contains(told), "{text}");
+}
