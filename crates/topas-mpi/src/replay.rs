@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    Calibration, Network, PopFactors, Replay, ReplayTimes, TraceLog, launches_in, processors_of,
-    replay,
+    AsMeasured, Calibration, Network, PopFactors, Replay, ReplayTimes, TraceLog, launches_in,
+    processors_of, replay,
 };
 use topas_terminal::Printed;
 
@@ -378,8 +378,10 @@ fn notes(shows: &Shows) -> String {
             percent(all, sum.mpi())
         ));
     }
+    let probes = model.as_measured.iter().any(|(of, ..)| *of == AsMeasured::MatchedProbe);
+    let never = if probes { "received by no call that is modelled" } else { "never received" };
     notes.push(format!(
-        "Messages: {} sent, {} received; {} sent to ranks of the log and never received.",
+        "Messages: {} sent, {} received; {} sent to ranks of the log and {never}.",
         model.sent, model.received, model.left
     ));
     notes.extend(lacking(model));
