@@ -178,7 +178,7 @@ fn a_job_tells_its_waits() {
         ),
         "{told}"
     );
-    assert!(told.contains("The ranks waited for messages that were sent late for 10"), "{told}");
+    assert!(told.contains("The ranks waited for late senders for 10"), "{told}");
     let job = center.json(&["--job", "7a1"]);
     let run = &job["runs"][0];
     assert_eq!(run["mpi_profile"]["waits"]["late_sender_s"], 24.0, "{run}");

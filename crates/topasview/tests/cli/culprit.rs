@@ -214,7 +214,7 @@ fn threads_wait_no_longer_than_they_run() {
         text.contains("Shares and means are those of the 4 threads that called MPI."),
         "{text}"
     );
-    assert!(text.contains("Rank 1 sends late in 100.0% of this time."), "{text}");
+    assert!(text.contains("Rank 1 is late in 100.0% of this time."), "{text}");
 }
 
 #[test]
