@@ -20,10 +20,10 @@ pub enum ProfilePart {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [1_078_000, 836_000, 6_000, 822_000];
+const MAX_SIZE: [usize; 4] = [1_074_000, 830_000, 6_000, 821_000];
 
 /// The same for AArch64, each of whose instructions has four bytes, and where programs hold no library.
-const MAX_SIZE_AARCH64: [usize; 4] = [1_030_000, 725_000, 6_500, 0];
+const MAX_SIZE_AARCH64: [usize; 4] = [1_050_000, 728_000, 6_500, 0];
 
 /// Thread-local bytes: what is loaded late shares a small reserve with all other libraries.
 const MAX_THREAD_LOCAL: u64 = 256;
