@@ -129,7 +129,8 @@ impl Waits {
             };
             Some((*rank, peer?))
         };
-        Waits(calls.iter().filter_map(one).collect())
+        // Who asks does not wait for the answer.
+        Waits(calls.iter().filter(|(_, call)| !call.routine.asks()).filter_map(one).collect())
     }
 
     /// Ranks of which each waits for the next.

@@ -57,7 +57,7 @@ pub trait Surroundings {
     fn absences(&mut self, _peer: u32) -> [Absence; 2] {
         [Absence::NONE; 2]
     }
-    /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`peer_with`] has
+    /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`crate::wait::peer_with`] has
     /// it.
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64);
     /// Whether the board of another rank is known to be on this node.

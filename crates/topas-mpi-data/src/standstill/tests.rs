@@ -244,6 +244,11 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
     // In the middle of a question.
     let asks = vec![barrier(1), (died(12, Some(("Test", None, 0))), 2), barrier(0)];
     assert_eq!(hang(asks, None), (9, 2, vec![1], true));
+    let told = [at("Barrier", None, 7), at("Iprobe", Some(0), 1), at("Barrier", None, 7)];
+    assert_eq!(
+        Standstill::of(&profile(&told, 9)).expect("stands still").cycle,
+        <[u32; 0]>::default()
+    );
     // The kernel notes seconds, and all ended together.
     let rounded = vec![barrier(1), (died(13, Some(("Barrier", None, 10))), 2), barrier(0)];
     assert_eq!(hang(rounded, None), (9, 3, vec![], true));
