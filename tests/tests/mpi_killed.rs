@@ -29,18 +29,17 @@ const RESOLUTION: f64 = 1.0;
 /// What slow machines add: between the signal and the end, and before the look at the calls.
 const SLACK: f64 = 20.0;
 
-/// Process of each mapped file, and the sets of semaphores by which its end, and the order of all ends, are noted, plus 1.
+/// Process of each mapped file, and the sets of semaphores by which its end, and the order of all ends, are noted, plus 1. A file
+/// that has just been made, or that goes, has none.
 fn lives(dir: &Path) -> Vec<(u32, [u32; 2])> {
     let life = |path: &PathBuf| {
         let mut header = [0; size_of::<Header>()];
-        fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).expect("header");
+        fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).ok()?;
         let word = |at: usize| u32::from_ne_bytes(header[at..at + 4].try_into().expect("word"));
-        (
-            word(offset_of!(Header, pid)),
-            [offset_of!(Header, life), offset_of!(Header, order)].map(word),
-        )
+        let sets = [offset_of!(Header, life), offset_of!(Header, order)].map(word);
+        Some((word(offset_of!(Header, pid)), sets))
     };
-    spool_files(dir).iter().map(life).collect()
+    spool_files(dir).iter().filter_map(life).collect()
 }
 
 /// What a rank does by its mapped file: its rank, the name of the function it is in, the rank that the
