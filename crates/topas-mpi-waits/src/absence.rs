@@ -51,17 +51,10 @@ impl AbsentRank {
 #[cfg(test)]
 mod tests {
     use std::vec;
-    use std::vec::Vec;
 
     use super::*;
     use crate::protocol::SentSize;
-    use crate::wait::{AskedInVain, Awaited, Call, Figure, Findings, peer_with};
-
-    fn told(findings: &Findings) -> Vec<(Figure, u64, u64)> {
-        let mut all = Vec::new();
-        findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
-        all
-    }
+    use crate::wait::{AskedInVain, Awaited, Call, Figure, Findings, peer_with, told};
 
     #[test]
     fn an_absence_holds_a_call_up_that_ends_soon_after_it() {

@@ -402,18 +402,19 @@ impl Findings {
     }
 }
 
+/// What findings tell, in order.
+#[cfg(test)]
+pub(crate) fn told(findings: &Findings) -> std::vec::Vec<(Figure, u64, u64)> {
+    let mut all = std::vec::Vec::new();
+    findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use std::vec;
-    use std::vec::Vec;
 
     use super::*;
-
-    fn told(findings: &Findings) -> Vec<(Figure, u64, u64)> {
-        let mut all = Vec::new();
-        findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
-        all
-    }
 
     #[test]
     fn a_call_waits_once_for_what_comes_last() {

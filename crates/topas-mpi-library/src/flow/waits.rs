@@ -440,8 +440,7 @@ impl Returned<'_> {
     #[inline(always)]
     fn bytes_received(&mut self) -> u32 {
         let (call, posts) = (self.call, self.role.act == Act::ReceivePosted);
-        let may_look = !posts && with(|engine, _, _| engine.may_look(&call));
-        let is_needed = far::writes() || may_look;
+        let is_needed = far::writes() || !posts && with(|engine, _, _| engine.may_look(&call));
         if !is_needed || self.role.act == Act::Matched || self.role.act == Act::MatchedIf {
             return SYNCHRONOUS;
         }

@@ -52,10 +52,8 @@ pub(super) fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Se
 
 #[cfg(test)]
 mod tests {
-    use std::vec::Vec;
-
     use super::*;
-    use crate::wait::{Call, Cause, Figure};
+    use crate::wait::{Call, Cause, Figure, told};
 
     #[test]
     fn a_call_that_is_over_before_the_receive_is_posted_did_not_wait_for_it() {
@@ -65,9 +63,7 @@ mod tests {
             let sent = SentSize { bytes: 1, goes };
             let lookup = Lookup { sent, ..Lookup::of(awaited, 3, 1, 0) };
             assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
-            let mut all = Vec::new();
-            findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
-            all
+            told(&findings)
         };
         let told = |awaited, moment| told_of(awaited, false, moment);
         let waited = |cause, ticks| [(Figure::Waited(cause), 3, ticks)];
