@@ -226,6 +226,39 @@ fn ranks_in_finalize_are_told_to_be_there() {
     }
 }
 
+/// Ranks that are all in collective operations hang because these do not match.
+#[test]
+fn collectives_that_do_not_match_are_told() {
+    for mpi in Mpi::installed("collectives_that_do_not_match_are_told") {
+        let cases = [
+            (
+                "mismatch",
+                "All ranks are in collective operations, but not in the same one: they must call those of a \
+                 communicator in the same order.",
+            ),
+            (
+                "order",
+                "All ranks are in MPI_Barrier, which does not end: they may have called it for different communicators, \
+                 or one of them a collective operation more than others.",
+            ),
+        ];
+        for (case, told) in cases {
+            let started = Started::new(mpi, "faults/deadlock.c", case);
+            let name = mpi.name();
+            let top = started.standstill();
+            assert!(top.contains(told), "{case} under {name}: {top}");
+            let first = started.first_words(&["--mpi"]);
+            assert!(first.contains(told), "{case} under {name}: {first}");
+            started.end_from_outside();
+            for words in ["--mpi", "--why"] {
+                let first = started.first_words(&[words]);
+                assert!(first.starts_with("No call had ended for "), "{case}, {name}: {first}");
+                assert!(first.contains(told), "{case} under {name}: {first}");
+            }
+        }
+    }
+}
+
 /// A rank that asks for ever goes on, and has not failed.
 #[test]
 fn a_rank_that_asks_for_ever_is_told_to_ask() {

@@ -213,6 +213,36 @@ fn every_delay_is_followed_to_its_begin() {
     }
 }
 
+/// Two ranks are late, each before another call of the same function: the second is told behind the first, and each with
+/// its caller.
+#[test]
+fn a_second_late_rank_and_callers_are_told() {
+    for mpi in Mpi::installed("a_second_late_rank_and_callers_are_told") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("delays");
+        build(mpi, "mpicc", &["delays/delays.c"], &["-O1", "-g"], &program);
+        let program = program.to_str().expect("path");
+        let variables = ["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes"];
+        let words = [&variables[..], &[program, "phases", "60"]].concat();
+        profiled(mpi, &scratch, 4, &words, &places).good();
+        for view in ["--mpi", "--why"] {
+            let mut told = scratch.command(Site::shared().tool("topasview"));
+            let told = run(told.arg(view).arg(&places.out)).good().out();
+            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            let (first, second) =
+                told.split_once("Rank 3 makes others wait, too").unwrap_or_default();
+            assert!(
+                first.contains("The others wait ") && first.contains(" s for rank 1,"),
+                "{told}"
+            );
+            let place = |function| format!("called by {function} (delays.c:");
+            assert!(first.contains(&place("assemble")), "{view}, {}: {told}", mpi.name());
+            assert!(second.contains(&place("solve")), "{view}, {}: {told}", mpi.name());
+        }
+    }
+}
+
 /// Calls that are many and short, in which no rank is late, and some of them beside a rank that is: the case, the rule
 /// that comes first, and the rank.
 const SHORT_CALLS: [(&str, &str, &[u32]); 4] = [

@@ -143,6 +143,15 @@ pub fn computed(sums: &MpiSums) -> u128 {
 /// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
 /// threads call MPI, each of which may compute while others are in MPI.
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
+    computing_among(profile, rank, |_| true)
+}
+
+/// The same with the mean of some of the others.
+fn computing_among(
+    profile: &MpiProfile,
+    rank: u32,
+    is_among: impl Fn(u32) -> bool,
+) -> Option<(u128, u128)> {
     if profile.total.threads > 1 {
         return None;
     }
@@ -151,7 +160,7 @@ pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
         let outside = computed(&known.sums);
         if known.rank == rank {
             own = Some(outside);
-        } else {
+        } else if is_among(known.rank) {
             others += outside;
             count += 1;
         }
@@ -230,33 +239,91 @@ pub fn leading<R>(
 
 /// How long a rank waited for others, in s.
 pub fn own_waits(profile: &MpiProfile, rank: u32) -> f64 {
-    profile.ranks.iter().filter(|known| known.rank == rank).map(waits_of).sum()
+    profile.ranks.iter().filter(|known| known.rank == rank).map(|rank| waits_of(rank, None)).sum()
 }
 
-/// The same of a rank that is at hand.
-fn waits_of(rank: &MpiRank) -> f64 {
-    waited_for_others(rank).map(|(_, blame)| blame.time() as f64 / 1e9).sum()
+/// The same of a rank that is at hand, without its waits for `but`.
+fn waits_of(rank: &MpiRank, but: Option<u32>) -> f64 {
+    let others = waited_for_others(rank).filter(|(peer, _)| Some(*peer) != but);
+    others.map(|(_, blame)| blame.time() as f64 / 1e9).sum()
 }
 
 /// How much longer the others wait than a rank itself, all together, in s: W - n w, of which W is what all n ranks wait
 /// for others, and w what this rank waits. Negative if it waits longer. Whom a delay of a rank reaches, waits for it
 /// while the rank does not, so if all delays begin in it this is W; if the ranks take turns it is about 0.
 pub fn others_wait_longer(profile: &MpiProfile, rank: u32) -> f64 {
-    let all: f64 = profile.ranks.iter().map(waits_of).sum();
-    all - profile.ranks.len() as f64 * own_waits(profile, rank)
+    others_wait_longer_but(profile, rank, None)
 }
 
-/// The rank in which most of the waits of a kind begin, and how long these are in s, if there is one and it computes
-/// no shorter than the others. The others must wait longer than it does: by at least half of what begins in it, because less than
-/// two thirds of the waits begin in some rank of any run by chance, or else by a quarter. Where ranks are late in turn, for
-/// many steps each, sums can lead to any of them, and all wait alike.
+/// The same without one rank and the waits for it.
+fn others_wait_longer_but(profile: &MpiProfile, rank: u32, but: Option<u32>) -> f64 {
+    let (mut all, mut count, mut own) = (0.0, 0.0, 0.0);
+    for known in profile.ranks.iter().filter(|known| Some(known.rank) != but) {
+        let time = waits_of(known, but);
+        all += time;
+        count += 1.0;
+        if known.rank == rank {
+            own += time;
+        }
+    }
+    all - count * own
+}
+
+/// In which ranks the waits of a launch begin.
+pub struct DelayOrigins<'p> {
+    profile: &'p MpiProfile,
+    /// What all ranks waited for others, in s
+    all: f64,
+    /// What of that begins in each rank, in s
+    begins: BTreeMap<u32, f64>,
+}
+
+impl DelayOrigins<'_> {
+    /// Of a kind of waits, or of all.
+    pub fn of(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> DelayOrigins<'_> {
+        let waited = profile.ranks.iter().flat_map(waited_for_others);
+        let all = waited.map(|(_, blame)| of(&blame) as f64 / 1e9).sum();
+        DelayOrigins { profile, all, begins: delay_origins(profile, of) }
+    }
+
+    /// The rank in which most of the waits begin, and how long these are in s, if there is one and it computes no
+    /// shorter than the others. The others must wait longer than it does: by at least half of what begins in it, because less
+    /// than two thirds of the waits begin in some rank of any run by chance, or else by a quarter. Where ranks are late in
+    /// turn, for many steps each, sums can lead to any of them, and all wait alike.
+    pub fn first(&self) -> Option<(u32, f64)> {
+        let begins = self.begins.iter().map(|(rank, time)| (*rank, *time));
+        let first = leading(begins, self.all, |rank| own_waits(self.profile, *rank))?;
+        let (rank, begins) = first;
+        let least = if 3.0 * begins >= 2.0 * self.all { begins / 4.0 } else { begins / 2.0 };
+        let is_sure = others_wait_longer(self.profile, rank) >= least;
+        let computes = || computing(self.profile, rank).is_some_and(|(own, mean)| own >= mean);
+        (is_sure && computes()).then_some(first)
+    }
+
+    /// The rank in which most of the waits begin that do not begin in `first`, and how long these are in s, if they are
+    /// three twentieths of all or more. The others wait longer than it does by at least half of that, in all or apart from
+    /// `first`, and it computes so much longer than they do that this accounts for half of what they wait: what only
+    /// passes through a rank is less.
+    pub fn beside(&self, first: u32) -> Option<(u32, f64)> {
+        /// The part of all waits from which on they are no matter of chance.
+        const WORTH_A_NAME: f64 = 0.15;
+        let others = self.begins.iter().filter(|(rank, _)| **rank != first);
+        let (rank, begins) = others.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let (rank, begins) = (*rank, *begins);
+        let (own, mean) = computing_among(self.profile, rank, |other| other != first)?;
+        let longer = own.saturating_sub(mean) as f64 / 1e9;
+        let waiting = self.profile.ranks.len().saturating_sub(1) as f64;
+        let is_worth = begins > 0.0 && begins >= WORTH_A_NAME * self.all;
+        let is_cause = is_longer(own, mean) && 2.0 * longer * waiting >= begins;
+        let is_sure = || {
+            let longer = |but| others_wait_longer_but(self.profile, rank, but);
+            2.0 * longer(None).max(longer(Some(first))) >= begins
+        };
+        (is_worth && is_cause && is_sure()).then_some((rank, begins))
+    }
+}
+
+/// The rank in which most of the waits of a kind begin; see [`DelayOrigins::first`].
 pub fn delay_origin(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option<(u32, f64)> {
-    let waited = profile.ranks.iter().flat_map(waited_for_others);
-    let all: f64 = waited.map(|(_, blame)| of(&blame) as f64 / 1e9).sum();
-    let first = leading(delay_origins(profile, of), all, |rank| own_waits(profile, *rank))?;
-    let (rank, begins) = first;
-    let least = if 3.0 * begins >= 2.0 * all { begins / 4.0 } else { begins / 2.0 };
-    let is_sure = others_wait_longer(profile, rank) >= least;
-    let computes = || computing(profile, rank).is_some_and(|(own, mean)| own >= mean);
-    (is_sure && computes()).then_some(first)
+    DelayOrigins::of(profile, of).first()
 }

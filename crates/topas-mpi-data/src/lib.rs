@@ -49,8 +49,8 @@ mod worlds;
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{
-    DelayBeginning, computed, computing, delay_origin, is_longer, leading, others_wait_longer,
-    own_waits, waited_for_others,
+    DelayBeginning, DelayOrigins, computed, computing, delay_origin, is_longer, leading,
+    others_wait_longer, own_waits, waited_for_others,
 };
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,
@@ -79,7 +79,9 @@ pub use replay::{
 };
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
-pub use standstill::{Hang, LostRanks, SHORTEST_STANDSTILL, Standstill, asked_until_the_end};
+pub use standstill::{
+    Hang, LostRanks, Mismatch, SHORTEST_STANDSTILL, Standstill, asked_until_the_end,
+};
 pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes,
     TrafficSums, WAITED_NAMES, Waiting,

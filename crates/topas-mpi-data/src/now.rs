@@ -48,6 +48,16 @@ impl RoutineNumber {
         names_group(self.0.into())
     }
 
+    /// Whether a rank that calls of the routine name is one of a window.
+    pub fn names_window(self) -> bool {
+        let is = |kind: ParameterKind| {
+            self.function().is_some_and(|function| {
+                (0..).map_while(|place| function.at(place)).any(|of| of.kind == kind)
+            })
+        };
+        is(ParameterKind::Win) && !is(ParameterKind::Comm)
+    }
+
     /// What the rank is that calls of the routine name; None if they name none.
     pub fn peer_side(self) -> Option<PeerSide> {
         let function = self.function()?;

@@ -1,7 +1,7 @@
 //! Ranks that have been in a call for long while their program runs, and ranks that were lost first
 //! when it ended: what every view of a running or killed program says of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::last_sign::LastSign;
 use super::profile::{Ending, MpiProfile, MpiRank, Origin};
@@ -35,8 +35,10 @@ pub struct Standstill {
     pub since: Option<u64>,
     /// No rank has gone on for so long that this is a large part of the run: what costs time cannot be told
     pub is_lasting: bool,
-    /// Ranks of which each may wait for the next, and the last for the first; empty if none do
-    pub cycle: Vec<u32>,
+    /// Circles of ranks of which each may wait for the next, and the last for the first
+    pub cycles: Vec<Vec<u32>>,
+    /// How the collective operations differ in which all ranks are, if they are in such and none goes on
+    pub mismatch: Option<Mismatch>,
     /// The rank outside of MPI for which the others may wait; None if there is none, or more than one
     pub waited_for: Option<u32>,
 }
@@ -83,9 +85,10 @@ impl Standstill {
             Some(first) if ends.iter().all(|end| end == first) => Some(*first).filter(is_outside),
             _ => None,
         };
-        let cycle = waits.cycle();
+        let cycles = waits.cycles();
         let is_lasting = since.is_some_and(is_long);
-        Some(Standstill { calls, outside, asking, since, is_lasting, cycle, waited_for })
+        let mismatch = since.and_then(|_| Mismatch::of(profile, &calls));
+        Some(Standstill { calls, outside, asking, since, is_lasting, cycles, mismatch, waited_for })
     }
 }
 
@@ -133,23 +136,32 @@ impl Waits {
         Waits(calls.iter().filter(|(_, call)| !call.routine.asks()).filter_map(one).collect())
     }
 
-    /// Ranks of which each waits for the next.
-    fn cycle(&self) -> Vec<u32> {
+    /// Circles of ranks of which each waits for the next, each from its least rank on, in the order of these.
+    fn cycles(&self) -> Vec<Vec<u32>> {
         let mut starts: Vec<u32> = self.0.keys().copied().collect();
         starts.sort_unstable();
+        // A rank waits for one other, so no rank is in two circles, and every way is gone once.
+        let (mut cycles, mut gone) = (Vec::new(), HashSet::new());
         for start in starts {
-            let mut way = vec![start];
-            while let Some(next) = way.last().and_then(|rank| self.0.get(rank)) {
-                if *next == start {
-                    return way;
-                }
-                if way.contains(next) {
+            let (mut way, mut at) = (Vec::new(), start);
+            while gone.insert(at) {
+                way.push(at);
+                let Some(next) = self.0.get(&at) else {
+                    way.clear();
                     break;
-                }
-                way.push(*next);
+                };
+                at = *next;
+            }
+            if let Some(first) = way.iter().position(|rank| *rank == at) {
+                let mut cycle = way.split_off(first);
+                let least = cycle.iter().enumerate().min_by_key(|(_, rank)| **rank);
+                let least = least.map_or(0, |(place, _)| place);
+                cycle.rotate_left(least);
+                cycles.push(cycle);
             }
         }
-        Vec::new()
+        cycles.sort();
+        cycles
     }
 
     /// Where the ranks end of which each waits for the next; None if they do not.
@@ -174,6 +186,51 @@ fn missing(profile: &MpiProfile, calls: &[(u32, Inside)], call: &Inside) -> Opti
     let one = others.next()?;
     let all_are_known = profile.facts.npes.is_none_or(|all| all as usize == profile.ranks.len());
     (all_are_known && others.next().is_none()).then_some(one.rank)
+}
+
+/// Why collective operations may not end in which all ranks of a launch are: matching ones would.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// They are of several routines
+    Routines,
+    /// They name different roots
+    Roots,
+    /// Some are of the communicator of the world, and others of another one
+    Communicators,
+    /// They look the same: communicators may differ, or calls before
+    Hidden,
+}
+
+impl Mismatch {
+    /// Of calls that do not end; None if a rank is in another call, or in none, or if not all ranks are known.
+    pub fn of(profile: &MpiProfile, calls: &[(u32, Inside)]) -> Option<Mismatch> {
+        let is_collective =
+            |call: &Inside| call.routine.is_of_all_ranks() || call.routine.is_edge();
+        let ranks = profile.facts.npes? as usize;
+        let all_are_in = calls.len() == ranks && profile.ranks.len() == ranks;
+        if !all_are_in || !calls.iter().all(|(_, call)| is_collective(call)) {
+            return None;
+        }
+        let [(_, first), others @ ..] = calls else { return None };
+        // Ranks begin and end MPI one after the other, which takes its time.
+        if others.is_empty() || calls.iter().all(|(_, call)| call.routine.is_edge()) {
+            return None;
+        }
+        let differs = |what: &dyn Fn(&Inside) -> bool| others.iter().any(|(_, call)| what(call));
+        Some(if differs(&|call| call.routine != first.routine) {
+            Mismatch::Routines
+        } else if differs(&|call| {
+            call.peer.map(|peer| peer.of_world) != first.peer.map(|peer| peer.of_world)
+        }) {
+            Mismatch::Communicators
+        } else if first.peer.is_some_and(|root| root.of_world)
+            && differs(&|call| call.peer != first.peer)
+        {
+            Mismatch::Roots
+        } else {
+            Mismatch::Hidden
+        })
+    }
 }
 
 /// The ranks of a launch that ended without a word.
@@ -242,10 +299,10 @@ impl LostRanks {
         Some(LostRanks { first, is_certain, is_cause, others })
     }
 
-    /// Ranks of which each waited for the next when the launch ended, and the last for the first; empty if none did.
-    pub fn cycle(&self, profile: &MpiProfile) -> Vec<u32> {
+    /// Circles of ranks of which each waited for the next when the launch ended, and the last for the first.
+    pub fn cycles(&self, profile: &MpiProfile) -> Vec<Vec<u32>> {
         let ranks = [&self.first[..], &self.others].concat();
-        Waits::of(profile, &LostRanks::calls(profile, &ranks)).cycle()
+        Waits::of(profile, &LostRanks::calls(profile, &ranks)).cycles()
     }
 
     /// That the program may have hung, and was ended from outside, so that it does not matter which rank ended first: ranks had

@@ -7,6 +7,7 @@
 mod absent;
 mod amount;
 mod body;
+mod callers;
 mod cells;
 mod charged_rank;
 mod communicators;

@@ -121,12 +121,41 @@ static void mixed(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+__attribute__((noinline)) static void sum(void)
+{
+    double own = 1;
+    MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    room[0][0] = own;
+}
+
+__attribute__((noinline)) static void assemble(void)
+{
+    work(1);
+    work(1);
+    sum();
+    room[1][0] = room[0][0];
+}
+
+__attribute__((noinline)) static void solve(void)
+{
+    work(3);
+    sum();
+    room[2][0] = room[0][0];
+}
+
+/* Two ranks are late, the first of them longer, each in another function, before the same sum. */
+static void phases(void)
+{
+    assemble();
+    solve();
+}
+
 int main(int argc, char **argv)
 {
     static const struct { const char *name; void (*round)(void); } cases[] = {
         {"gather", gather}, {"pipeline", pipeline}, {"meanwhile", meanwhile},
         {"persistent", persistent}, {"probe", probe}, {"parts", parts},
-        {"mixed", mixed},
+        {"mixed", mixed}, {"phases", phases},
     };
     const char *name = argc > 1 ? argv[1] : "gather";
     int rounds = argc > 2 ? atoi(argv[2]) : 1;

@@ -2,7 +2,8 @@
 // next; "collective", one waits for a message that nobody sends, the others for it; "window", one accesses the windows of all
 // others, of which the last posts none; "windows", of which none posts one; "finalize", two wait
 // for each other, the others are through; "computing", one computes for ever, the others wait for it; "asking", one asks for ever for a message
-// that nobody sends.
+// that nobody sends; "mismatch", one is in another collective operation than the others; "order", one calls the same one of two
+// communicators in another order.
 
 #include <mpi.h>
 #include <string.h>
@@ -75,6 +76,23 @@ __attribute__((noinline)) static void asking(int rank)
     MPI_Barrier(MPI_COMM_WORLD); // last
 }
 
+__attribute__((noinline)) static void mismatch(int rank)
+{
+    if (rank == 2)
+        MPI_Bcast(there, LONG, MPI_DOUBLE, 2, MPI_COMM_WORLD);
+    else
+        MPI_Allreduce(there, back, LONG, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void order(int rank)
+{
+    MPI_Comm all[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &all[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &all[1]);
+    MPI_Barrier(all[rank == 0]);
+    MPI_Barrier(all[rank != 0]);
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -94,6 +112,10 @@ int main(int argc, char **argv)
         pair(rank);
     else if (strcmp(argv[1], "asking") == 0)
         asking(rank);
+    else if (strcmp(argv[1], "mismatch") == 0)
+        mismatch(rank);
+    else if (strcmp(argv[1], "order") == 0)
+        order(rank);
     else
         computing(rank);
     MPI_Finalize(); // end

@@ -76,7 +76,7 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
 fn sends_in_a_circle_wait_for_each_other() {
     let told = [1, 2, 0].map(|peer| at("Send", Some(peer), 20));
     let found = Standstill::of(&profile(&told, 21)).expect("stands still");
-    assert_eq!((found.cycle, found.since), (vec![0, 1, 2], Some(20 * S)));
+    assert_eq!((found.cycles, found.since), (vec![vec![0, 1, 2]], Some(20 * S)));
     assert_eq!((found.calls.len(), found.waited_for, found.is_lasting), (3, None, true));
     // Ranks that wait for a second or two for one that computes are no reason to tell nothing else.
     let told = [at("Barrier", None, 2), outside(3)];
@@ -88,7 +88,7 @@ fn sends_in_a_circle_wait_for_each_other() {
 fn a_rank_that_goes_on_makes_it_no_standstill() {
     let told = [at("Recv", Some(1), 20), outside(0)];
     let found = Standstill::of(&profile(&told, 21)).expect("a long call");
-    assert_eq!((found.since, found.cycle, found.waited_for), (None, vec![], None));
+    assert_eq!((found.since, found.cycles, found.waited_for), (None, vec![], None));
     assert_eq!((found.calls[0].0, found.calls.len()), (0, 1));
     // A short call of a long run is nothing.
     let told = [at("Recv", Some(1), 3), outside(0)];
@@ -108,7 +108,7 @@ fn all_wait_for_the_rank_that_is_not_in_their_collective() {
     assert_eq!((found.waited_for, &found.outside[..]), (Some(1), &[(1, 8 * S)][..]));
     let told = [barrier(), at("Recv", Some(0), 6), barrier()];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
-    assert_eq!(found.cycle, [0, 1]);
+    assert_eq!(found.cycles, [[0, 1]]);
     // With two others nobody knows.
     let told = [barrier(), outside(8), outside(8), barrier()];
     assert_eq!(Standstill::of(&profile(&told, 9)).expect("stands still").waited_for, None);
@@ -128,14 +128,50 @@ fn who_has_not_posted_a_window_is_waited_for() {
     let told = [at("Win_start", None, 7), at("Win_start", None, 8)];
     let mut launch = profile(&told, 9);
     launch.unposted = vec![(0, vec![1]), (1, vec![0])];
-    assert_eq!(Standstill::of(&launch).expect("stands still").cycle, [0, 1]);
+    assert_eq!(Standstill::of(&launch).expect("stands still").cycles, [[0, 1]]);
+}
+
+#[test]
+fn each_circle_is_found() {
+    let peers = [3, 0, 4, 1, 2, 0, 7, 6];
+    let told = peers.map(|peer| at("Recv", Some(peer), 20));
+    let found = Standstill::of(&profile(&told, 21)).expect("stands still");
+    assert_eq!(found.cycles, [vec![0, 3, 1], vec![2, 4], vec![6, 7]]);
+    // The last waits for nobody.
+    let told = [at("Recv", Some(1), 20), at("Waitall", None, 20), at("Recv", Some(0), 20)];
+    assert!(Standstill::of(&profile(&told, 21)).expect("stands still").cycles.is_empty());
+}
+
+#[test]
+fn collectives_that_do_not_match_are_told_apart() {
+    let mismatch = |told: &[Told]| Standstill::of(&profile(told, 21)).and_then(|of| of.mismatch);
+    let barrier = || at("Barrier", None, 20);
+    let bcast = |root| at("Bcast", Some(root), 20);
+    assert_eq!(mismatch(&[barrier(), bcast(1), barrier()]), Some(Mismatch::Routines));
+    assert_eq!(mismatch(&[barrier(), at("Finalize", None, 20)]), Some(Mismatch::Routines));
+    assert_eq!(mismatch(&[bcast(0), bcast(2), bcast(0)]), Some(Mismatch::Roots));
+    assert_eq!(mismatch(&[barrier(), barrier()]), Some(Mismatch::Hidden));
+    let other = || [barrier(), at("Recv", Some(0), 20)];
+    assert_eq!((mismatch(&other()), mismatch(&[barrier(), outside(20)])), (None, None));
+    let finalize = || at("Finalize", None, 20);
+    assert_eq!(mismatch(&[finalize(), finalize()]), None);
+    // Of roots in other communicators nobody knows whether they are the same rank.
+    let in_others = |of_world: [bool; 2]| {
+        let mut launch = profile(&[bcast(0), bcast(1)], 21);
+        for ((_, call), of_world) in launch.inside.iter_mut().zip(of_world) {
+            call.peer.iter_mut().for_each(|peer| peer.of_world = of_world);
+        }
+        Standstill::of(&launch).and_then(|of| of.mismatch)
+    };
+    assert_eq!(in_others([false; 2]), Some(Mismatch::Hidden));
+    assert_eq!(in_others([true, false]), Some(Mismatch::Communicators));
 }
 
 #[test]
 fn roots_do_not_wait_for_themselves() {
     let told = [at("Bcast", Some(0), 5), at("Bcast", Some(0), 5)];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
-    assert_eq!((found.cycle, found.waited_for), (vec![], None));
+    assert_eq!((found.cycles, found.waited_for), (vec![], None));
 }
 
 #[test]
@@ -245,10 +281,7 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
     let asks = vec![barrier(1), (died(12, Some(("Test", None, 0))), 2), barrier(0)];
     assert_eq!(hang(asks, None), (9, 2, vec![1], true));
     let told = [at("Barrier", None, 7), at("Iprobe", Some(0), 1), at("Barrier", None, 7)];
-    assert_eq!(
-        Standstill::of(&profile(&told, 9)).expect("stands still").cycle,
-        <[u32; 0]>::default()
-    );
+    assert!(Standstill::of(&profile(&told, 9)).expect("stands still").cycles.is_empty());
     // The kernel notes seconds, and all ended together.
     let rounded = vec![barrier(1), (died(13, Some(("Barrier", None, 10))), 2), barrier(0)];
     assert_eq!(hang(rounded, None), (9, 3, vec![], true));

@@ -23,21 +23,26 @@ pub struct ChargedRank {
     pub place: Option<String>,
     /// Which other ranks compute as long, or which one longest: a sentence, if there are such
     pub(super) beside: Option<String>,
+    /// For which other rank they wait, too: a sentence or two, if there is one
+    pub(super) second: Option<String>,
 }
 
 impl ChargedRank {
     /// All that is said of it.
     pub(super) fn text(&self) -> String {
-        let (computes, place) = (self.computes.as_ref(), self.place.as_ref());
-        let all = [Some(&self.waits), computes, place, self.beside.as_ref()];
-        all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+        self.with(self.computes.as_ref())
     }
 
     /// The same in front of a finding, which may tell itself how long ranks compute.
     pub(crate) fn lead(&self, tells_computing: bool) -> String {
         let is_new = self.is_late_otherwise || !tells_computing;
-        let computes = self.computes.as_ref().filter(|_| is_new);
-        let all = [Some(&self.waits), computes, self.place.as_ref(), self.beside.as_ref()];
+        self.with(self.computes.as_ref().filter(|_| is_new))
+    }
+
+    /// All sentences, with this one about what it computes.
+    fn with(&self, computes: Option<&String>) -> String {
+        let (place, beside) = (self.place.as_ref(), self.beside.as_ref());
+        let all = [Some(&self.waits), computes, place, beside, self.second.as_ref()];
         all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 }

@@ -1,8 +1,8 @@
 //! The sentence that names the rank for which the others wait, and where in its code.
 
 use topas_mpi_data::{
-    AskedInVain, Blame, CallersTime, DelayBeginning, MpiProfile, RoutineCalls, RoutineNumber,
-    computed, computing, delay_origin, is_longer, leading, others_wait_longer, own_waits,
+    AskedInVain, Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, RoutineCalls,
+    RoutineNumber, computed, computing, is_longer, leading, others_wait_longer, own_waits,
 };
 
 use super::absent::absent_ranks;
@@ -11,7 +11,7 @@ use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::late_to_init;
 use super::paths::PathViews;
 use super::standing::{self, rank_words};
-use super::waited_place::{WaitKind, place, routine_waited};
+use super::waited_place::{WaitKind, place, routine_waited, where_waited};
 use super::waits::{Parts, are_measured, blamed_outside, waited as waited_in, waited_by_others};
 use crate::number::{percent_of, seconds};
 use crate::wording::capital;
@@ -25,6 +25,9 @@ const WORTH_A_CHARGE: u128 = 50;
 
 /// Waits of less than this part of that time are little, if none for one rank is worth a charge: a twentieth.
 const LITTLE: u128 = 20;
+
+/// In tenths of what is waited for a rank: from there on what begins in it is told, too, because the delay reaches others.
+const REACHES_OTHERS: u128 = 11;
 
 /// What the ranks waited for each other in all routines, in ns.
 fn waited_in_all(profile: &MpiProfile) -> u128 {
@@ -47,7 +50,9 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     if !are_measured(profile) {
         return None;
     }
-    let charge = Charge::of(profile, &waited_by_others(profile), waited_or_slept(profile));
+    let origins = DelayOrigins::of(profile, Blame::time);
+    let all = waited_by_others(profile);
+    let charge = Charge::of(profile, &all, &origins, waited_or_slept(profile));
     Some((waited_in_all(profile), charge.and_then(|charge| charge.rank())))
 }
 
@@ -66,7 +71,12 @@ enum Charge {
 impl Charge {
     /// `all` is what was waited for each rank, most first, and `waited` what ranks waited together, in ns; None if
     /// that is little.
-    fn of(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> Option<Charge> {
+    fn of(
+        profile: &MpiProfile,
+        all: &[(u32, Blame)],
+        origins: &DelayOrigins<'_>,
+        waited: u128,
+    ) -> Option<Charge> {
         let (last, most) = all.first()?;
         let whole = CallersTime::of(profile).time;
         let is_worth = |time: u128| time.saturating_mul(WORTH_A_CHARGE) >= whole;
@@ -82,7 +92,7 @@ impl Charge {
         let sum = all.iter().map(|(_, blame)| time(blame)).sum();
         let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
         let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
-        let origin = (!leads).then(|| delay_origin(profile, Blame::time)).flatten();
+        let origin = (!leads).then(|| origins.first()).flatten();
         if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
             return Some(Charge::Origin(rank, time));
         }
@@ -226,7 +236,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         let text = format!("Ranks wait for each other {share} of the time of all {whose}.");
         return Some(Said::Words(text));
     };
-    let Some(charged) = Charge::of(profile, &all, waited) else {
+    let origins = DelayOrigins::of(profile, Blame::time);
+    let Some(charged) = Charge::of(profile, &all, &origins, waited) else {
         return Some(Said::Words(format!(
             "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
             percent_of(waited, wall),
@@ -235,8 +246,17 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     };
     let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
     let begins_in = |rank: u32| {
-        let origin = delay_origin(profile, Blame::time).filter(|(first, _)| *first == rank);
-        origin.map_or(0, |(_, begins)| (begins * 1e9) as u128)
+        let origin = origins.first().filter(|(first, _)| *first == rank);
+        origin.map_or(0, |(_, begins)| (begins * 1e9) as u128).min(waited)
+    };
+    let followed = |rank: u32| {
+        format!(
+            " Of {} s that the ranks wait for each other, {} of the time of all {whose}, {} s begin in it, followed from \
+             rank to rank.",
+            seconds(waited, 3),
+            percent_of(waited, wall),
+            seconds(begins_in(rank), 3)
+        )
     };
     let mut waits;
     // `because` is what is waited because of the rank, in ns, if that is at hand.
@@ -256,6 +276,9 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 seconds(waited.time(), 3),
                 asleep(asked.slept)
             );
+            if begins_in(first) > 0 {
+                waits += &followed(first);
+            }
             (first, reason, None)
         }
         Charge::Origin(first, begins) => {
@@ -265,15 +288,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             // How much of what begins in it reaches the end of MPI is not known.
             let reason = ReasonOfWaits { at_end: None, ..reason };
             let why = mostly_in(profile, paths, first, reason);
-            let begins = (begins * 1e9) as u128;
-            waits = format!(
-                "Rank {first} makes the others wait{why}: of {} s that the ranks wait for each other, {} of the time \
-                 of all {whose}, {} s begin in it, followed from rank to rank.",
-                seconds(waited, 3),
-                percent_of(waited, wall),
-                seconds(begins.min(waited), 3)
-            );
-            (first, reason, Some(begins))
+            waits = format!("Rank {first} makes the others wait{why}.{}", followed(first));
+            (first, reason, Some((begins * 1e9) as u128))
         }
         Charge::Late(last) => {
             let reason = ReasonOfWaits::of(profile, last, blame, &profile.ranks);
@@ -281,7 +297,9 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             waits = format!(
                 "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
             );
-            if 2 * blame.time() < waited {
+            if 10 * begins_in(last) >= REACHES_OTHERS * blame.time() {
+                waits += &followed(last);
+            } else if 2 * blame.time() < waited {
                 let of = percent_of(blame.time(), waited);
                 waits += &format!(" That is {of} of what they wait for each other");
                 // A rank that is far ahead of all others is not acquitted.
@@ -293,7 +311,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                     _ => ": no rank causes most of it.".to_owned(),
                 };
             }
-            (last, reason, Some(blame.time()))
+            (last, reason, Some(blame.time().max(begins_in(last))))
         }
         Charge::Turns => return Some(Said::Words(turns(profile, &all, waited))),
     };
@@ -318,7 +336,30 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             true => as_long(profile, rank, (own, mean)),
             false => longest(profile, rank),
         }),
+        second: second(profile, paths, &origins, rank, waited),
     }))
+}
+
+/// For which rank but `first` ranks wait, too, of all that they wait, in ns, and where in the source.
+fn second(
+    profile: &MpiProfile,
+    paths: Option<&PathViews>,
+    origins: &DelayOrigins<'_>,
+    first: u32,
+    waited: u128,
+) -> Option<String> {
+    let (rank, begins) = origins.beside(first)?;
+    let begins = (begins * 1e9) as u128;
+    (begins.saturating_mul(WORTH_A_CHARGE) >= CallersTime::of(profile).time).then_some(())?;
+    let mut text = format!(
+        "Rank {rank} makes others wait, too: {} of the {} s that the ranks wait for each other begin in it.",
+        seconds(begins, 3),
+        seconds(waited, 3)
+    );
+    if let Some(place) = paths.and_then(|paths| where_waited(paths, profile, rank, None)) {
+        text += &format!(" {place}");
+    }
+    Some(text)
 }
 
 /// What a rank computes, and the others on average, in ns; and why it may be late if that is not longer. `blame` is what

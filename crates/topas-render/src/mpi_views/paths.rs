@@ -82,7 +82,7 @@ impl PathViews {
     }
 
     /// The frames of a path as the source has them, innermost first.
-    fn frames(&self, path: &LaunchPath) -> Vec<SourceFrame> {
+    pub(super) fn frames(&self, path: &LaunchPath) -> Vec<SourceFrame> {
         let mut frames: Vec<SourceFrame> =
             path.sums.frames.iter().flat_map(|frame| self.frame(frame)).collect();
         let begins = |frame: &SourceFrame| {
@@ -144,13 +144,7 @@ impl PathViews {
     /// The function that called MPI, with its place, as sentences have it: `exchange (halo.c:12)`, of C++ without the
     /// arguments of templates.
     pub(super) fn innermost(&self, path: &LaunchPath) -> String {
-        let shortened = |frame: &SourceFrame| SourceFrame {
-            function: frame.function.as_deref().map(function_name::short),
-            ..frame.clone()
-        };
-        self.frames(path)
-            .first()
-            .map_or_else(|| "?".to_owned(), |frame| in_words(&shortened(frame)))
+        self.frames(path).first().map_or_else(|| "?".to_owned(), in_short)
     }
 
     /// The same with its whole name.
@@ -214,6 +208,12 @@ fn in_words(frame: &SourceFrame) -> String {
         Some(place) => format!("{function} ({place})"),
         None => function,
     }
+}
+
+/// The same without the arguments of templates.
+pub(super) fn in_short(frame: &SourceFrame) -> String {
+    let function = frame.function.as_deref().map(function_name::short);
+    in_words(&SourceFrame { function, ..frame.clone() })
 }
 
 /// `halo.c:12`

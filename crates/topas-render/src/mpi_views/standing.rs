@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use topas_data::clock;
 use topas_mpi_data::{
-    Hang, Inside, LastSign, LostRanks, MpiProfile, MpiRank, NowPeer, PeerSide, RoutineNumber,
-    Standstill, asked_until_the_end,
+    Hang, Inside, LastSign, LostRanks, Mismatch, MpiProfile, MpiRank, NowPeer, PeerSide,
+    RoutineNumber, Standstill, asked_until_the_end,
 };
 
 use super::ended;
@@ -25,6 +25,9 @@ const CALLS: usize = 6;
 
 /// Ranks of a circle of waiting that are named.
 const CIRCLE: usize = 12;
+
+/// Circles that are told beside the first.
+const CIRCLES: usize = 2;
 
 /// Where calls were made in the source, by rank and by the number of the call path there.
 pub type CallPlaces = HashMap<(u32, u32), String>;
@@ -56,7 +59,8 @@ pub fn call_words(profile: &MpiProfile, routine: RoutineNumber, peer: Option<Now
         NowPeer { rank, .. } if rank < 0 => format!("MPI_{name} ({of} any rank)"),
         NowPeer { rank, of_world: true } => format!("MPI_{name} {of} {rank}"),
         NowPeer { rank, of_world: false } => {
-            format!("MPI_{name} {of} {rank} of its communicator")
+            let whose = if routine.names_window() { "window" } else { "communicator" };
+            format!("MPI_{name} {of} {rank} of its {whose}")
         }
     }
 }
@@ -149,18 +153,60 @@ fn circle(cycle: &[u32]) -> String {
     words.join(" -> ")
 }
 
-/// That ranks in a circle wait: `ranks 0-1 each wait for the next, 0 -> 1 -> 0`.
-fn in_circle(cycle: &[u32], wait: &str) -> String {
-    let mut ranks = cycle.to_vec();
-    ranks.sort_unstable();
-    format!("{} each {wait} for the next, {}", rank_words(&ranks), circle(cycle))
+/// That ranks in circles wait: `ranks 0-1 each wait for the next, 0 -> 1 -> 0, and ranks 2-3, 2 -> 3 -> 2`; None if there
+/// are no circles.
+fn in_circles(cycles: &[Vec<u32>], wait: &str) -> Option<String> {
+    let (first, others) = cycles.split_first()?;
+    let ranks = |cycle: &[u32]| {
+        let mut ranks = cycle.to_vec();
+        ranks.sort_unstable();
+        rank_words(&ranks)
+    };
+    let mut text = format!("{} each {wait} for the next, {}", ranks(first), circle(first));
+    for cycle in others.iter().take(CIRCLES) {
+        text += &format!(", and {}, {}", ranks(cycle), circle(cycle));
+    }
+    match others.len().saturating_sub(CIRCLES) {
+        0 => {}
+        1 => text += ", and those of another such circle",
+        more => text += &format!(", and those of {more} more such circles"),
+    }
+    Some(text)
+}
+
+/// Why the collective operations do not end in which all ranks are: a sentence. Empty if they are in others.
+fn mismatch_words(
+    profile: &MpiProfile,
+    mismatch: Option<Mismatch>,
+    calls: &[(u32, Inside)],
+) -> String {
+    let (Some(mismatch), Some((_, first))) = (mismatch, calls.first()) else {
+        return String::new();
+    };
+    let of = call_words(profile, first.routine, None);
+    let differ = match mismatch {
+        Mismatch::Routines => {
+            "All ranks are in collective operations, but not in the same one: they must call those of a communicator \
+             in the same order."
+                .to_owned()
+        }
+        Mismatch::Roots => format!("All ranks are in {of}, but they name different roots."),
+        Mismatch::Communicators => {
+            format!("All ranks are in {of}, but not of the same communicator.")
+        }
+        Mismatch::Hidden => format!(
+            "All ranks are in {of}, which does not end: they may have called it for different communicators, or one \
+             of them a collective operation more than others."
+        ),
+    };
+    format!(" {differ}")
 }
 
 /// In which calls ranks of a running program have been for long, and whether it may hang; None if its ranks
 /// go on.
 pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let standstill = Standstill::of(profile)?;
-    let Standstill { calls, outside, asking, since, cycle, waited_for, .. } = &standstill;
+    let Standstill { calls, outside, asking, since, cycles, waited_for, .. } = &standstill;
     let mut words = calls_in_words(profile, places, calls);
     words.extend(last_calls_in_words(profile, places, asking, "asking again and again by"));
     let ranks: Vec<u32> = outside.iter().map(|(rank, _)| *rank).collect();
@@ -181,16 +227,17 @@ pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<Str
             format!("{some} {have} been in a call for {least} or longer: {words}.")
         }
     };
-    text += &match (&cycle[..], waited_for, since) {
-        ([_, ..], ..) => {
-            format!(" {}: the program may hang in a deadlock.", capital(&in_circle(cycle, "wait")))
+    text += &match (in_circles(cycles, "wait"), waited_for, since) {
+        (Some(wait), ..) => {
+            format!(" {}: the program may hang in a deadlock.", capital(&wait))
         }
-        ([], Some(rank), _) => format!(
+        (None, Some(rank), _) => format!(
             " They wait for rank {rank}, which is outside of MPI: it computes, or the program may hang."
         ),
-        ([], None, Some(_)) => " The program may hang.".to_owned(),
-        ([], None, None) => String::new(),
+        (None, None, Some(_)) => " The program may hang.".to_owned(),
+        (None, None, None) => String::new(),
     };
+    text += &mismatch_words(profile, standstill.mismatch, calls);
     Some(text)
 }
 
@@ -219,17 +266,13 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
 /// rank was lost.
 pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let lost = LostRanks::of(profile)?;
-    let cycle = lost.cycle(profile);
     let hang = lost.hang(profile);
     if let Some(hang) = hang.as_ref().filter(|hang| hang.is_sure) {
         return Some(hung(profile, places, &lost, hang));
     }
     let mut text = lost_first(profile, places, hang.is_some())?;
-    if !cycle.is_empty() {
-        text += &format!(
-            " {} then: the program may have hung in a deadlock.",
-            capital(&in_circle(&cycle, "waited"))
-        );
+    if let Some(waited) = in_circles(&lost.cycles(profile), "waited") {
+        text += &format!(" {} then: the program may have hung in a deadlock.", capital(&waited));
     }
     Some(text)
 }
@@ -245,13 +288,13 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
         .iter()
         .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank)?.last?.died);
     let at = died.max().and_then(second_of_end).unwrap_or_default();
-    let why = match &lost.cycle(profile)[..] {
-        [] => "the program may have hung, and was ended from outside.".to_owned(),
-        cycle => format!(
-            "{}: the program may have hung in a deadlock, and was ended from outside.",
-            in_circle(cycle, "waited")
+    let why = match in_circles(&lost.cycles(profile), "waited") {
+        None => "the program may have hung, and was ended from outside.".to_owned(),
+        Some(waited) => format!(
+            "{waited}: the program may have hung in a deadlock, and was ended from outside."
         ),
     };
+    let mismatch = mismatch_words(profile, Mismatch::of(profile, &hang.calls), &hang.calls);
     let since = time(hang.time);
     let intro = if hang.outside.is_empty() {
         format!("No call had ended for {since}")
@@ -259,7 +302,10 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
         format!("{} had been in a call for {since} or longer", capital(&rank_words(&inside)))
     };
     let ended = rank_words(&ranks);
-    format!("{intro} when {ended} ended{at} without a word: {}. So {why}", words.join("; "))
+    format!(
+        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}",
+        words.join("; ")
+    )
 }
 
 /// What ranks outside of MPI did when their launch was ended, by their last calls.

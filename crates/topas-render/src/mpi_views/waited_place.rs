@@ -6,6 +6,7 @@ use topas_mpi_data::{
     Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, delayed_before_end,
 };
 
+use super::callers::caller;
 use super::paths::PathViews;
 
 /// A kind of wait for another rank.
@@ -119,14 +120,16 @@ pub(super) fn place(
     kind: Option<WaitKind>,
     routine: RoutineNumber,
 ) -> Option<String> {
-    let there = waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
-    let (path, partner) = there.max_by_key(|(_, partner)| waited(partner, kind))?;
+    let there = || waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
+    let (path, partner) = there().max_by_key(|(_, partner)| waited(partner, kind))?;
+    let amounts: Vec<_> = there().map(|(path, of)| (path, waited(of, kind))).collect();
     let place = |path: &LaunchPath| {
         let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
         (name.to_owned(), views.innermost(path))
     };
     let (routine, waiting) = place(path);
-    let mut text = format!("They wait for it in {routine}, from {waiting}");
+    let caller = caller(views, path, &amounts);
+    let mut text = format!("They wait for it in {routine}, from {waiting}{caller}");
     let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
     if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
         let does = match kind.unwrap_or_else(|| WaitKind::longest(&partner.blame)) {

@@ -185,7 +185,7 @@ fn waits_are_followed_to_the_rank_in_which_they_begin() {
     let own: [MadeRank; 4] =
         [(0.7, &[(3, 5.0)]), (0.7, &[(0, 4.0)]), (7.0, &[]), (0.7, &[(2, 6.0)])];
     let text = words(&shown(&profile(&own, "Recv", ""), &["--mpi"]));
-    let told = "Rank 2 makes the others wait, mostly in Recv because it sends late: of 15.000 s that the ranks wait for \
+    let told = "Rank 2 makes the others wait, mostly in Recv because it sends late. Of 15.000 s that the ranks wait for \
                 each other, 37.50% of the time of all ranks, 15.000 s begin in it, followed from rank to rank.";
     assert!(text.contains(told), "{text}");
     // Where all wait for all alike, it begins in none.
@@ -352,6 +352,40 @@ fn a_short_run_is_told_to_be_one() {
     assert!(!text.contains("look at what the ranks compute"), "{text}");
 }
 
+/// Of a rank that is late for most of the waits it is told, too, what those wait that wait for who waits for it.
+#[test]
+fn what_a_late_rank_delays_by_others_is_told() {
+    let ranks: [MadeRank; 4] =
+        [(7.0, &[]), (1.0, &[(0, 6.0)]), (1.0, &[(0, 2.0), (1, 4.0)]), (1.0, &[(0, 6.0)])];
+    let text = words(&first_lines(&ranks));
+    let told = "The others wait 14.000 s for rank 0, 35.00% of the time of all ranks, mostly in Recv because it sends late. \
+                Of 18.000 s that the ranks wait for each other, 45.00% of the time of all ranks, 18.000 s begin in it, \
+                followed from rank to rank.";
+    assert!(text.contains(told), "{text}");
+    assert!(!text.contains("makes others wait, too"), "{text}");
+}
+
+/// A second rank is told if it computes longer, and not if the delay of the first passes through it.
+#[test]
+fn a_second_late_rank_is_told() {
+    let ranks: [MadeRank; 4] = [
+        (7.0, &[(3, 1.5)]),
+        (2.0, &[(0, 5.0), (3, 1.5)]),
+        (2.0, &[(0, 5.0), (3, 1.5)]),
+        (4.0, &[(0, 5.0)]),
+    ];
+    let second = "Rank 3 makes others wait, too: 4.500 of the 19.500 s that the ranks wait for each other begin in it.";
+    let text = words(&shown(&profile(&ranks, "Recv", ""), &["--mpi"]));
+    assert!(text.starts_with("made ") && text.contains(" s for rank 0, "), "{text}");
+    assert!(text.contains(second), "{text}");
+    let text = searched(&profile(&ranks, "Recv", ""));
+    assert!(text.contains(second), "{text}");
+    let mut alike = ranks;
+    alike[3].0 = 2.0;
+    let text = words(&shown(&profile(&alike, "Recv", ""), &["--mpi"]));
+    assert!(text.contains(" s for rank 0, ") && !text.contains("wait, too"), "{text}");
+}
+
 /// A delay is followed through a thousand ranks.
 #[test]
 fn a_long_pipeline_is_followed_to_its_beginning() {
@@ -361,7 +395,7 @@ fn a_long_pipeline_is_followed_to_its_beginning() {
     let others = (1..RANKS).map(|rank| (1.0, waits(rank)));
     let ranks: Vec<MadeRank> = std::iter::once(first).chain(others).collect();
     let text = words(&first_lines(&ranks));
-    let told = "Rank 0 makes the others wait, mostly in Recv because it sends late: of 5994.000 s that the ranks wait for \
+    let told = "Rank 0 makes the others wait, mostly in Recv because it sends late. Of 5994.000 s that the ranks wait for \
                 each other, 59.94% of the time of all ranks, 5994.000 s begin in it";
     assert!(text.contains(told), "{text}");
 }
