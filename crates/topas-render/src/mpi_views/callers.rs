@@ -6,19 +6,23 @@ use super::paths::{PathViews, in_short};
 
 /// `, called by solve (halo.c:30)`, or `, mostly called by ...` if so are most but not all of some amounts, which are those of
 /// paths of the same routine. Empty if the function is called from one place only, or from none that has most, or if nobody knows
-/// where in the source that is: callers without a source file are those of runtime libraries.
+/// where in the source that is: callers without a source file are those of runtime libraries. Without amounts it is that of this
+/// path alone.
 pub(super) fn caller(
     views: &PathViews,
     path: &LaunchPath,
     amounts: &[(&LaunchPath, u128)],
 ) -> String {
     let own = views.frames(path);
-    let forks = views.paths.paths.iter().filter_map(|other| fork(&own, &views.frames(other)));
+    // Frames in words are made for those paths alone that call from the same place.
+    let is_near = |other: &&LaunchPath| other.sums.frames.first() == path.sums.frames.first();
+    let near = views.paths.paths.iter().filter(is_near);
+    let forks = near.filter_map(|other| fork(&own, &views.frames(other)));
     let at = forks.min();
     let called_by = at.and_then(|at| own.get(at)).filter(|frame| frame.file.is_some());
     let (Some(at), Some(called_by)) = (at, called_by) else { return String::new() };
     let (mut all, mut by_it) = (0, 0);
-    for (other, amount) in amounts {
+    for (other, amount) in amounts.iter().filter(|(other, _)| is_near(other)) {
         let frames = views.frames(other);
         if frames.first() == own.first() {
             all += amount;

@@ -10,6 +10,7 @@ use topas_mpi_data::{
     RoutineNumber, Standstill, asked_until_the_end,
 };
 
+use super::callers::caller;
 use super::ended;
 use super::heading::ranges;
 use super::paths::PathViews;
@@ -37,10 +38,12 @@ pub fn call_places(profile: &MpiProfile, paths: &PathViews) -> CallPlaces {
     let open = profile.inside.iter().filter_map(|(rank, inside)| Some((*rank, inside.path?)));
     let last = profile.ranks.iter().filter_map(|rank| Some((rank.rank, rank.last?.path?)));
     let scripts = profile.scripts();
+    let mut words: HashMap<u64, String> = HashMap::new();
     open.chain(last)
         .filter_map(|(rank, number)| {
             let path = paths.paths.numbered(rank, number)?;
-            Some(((rank, number), paths.call_place(path, &scripts)))
+            let place = || paths.call_place(path, &scripts) + &caller(paths, path, &[]);
+            Some(((rank, number), words.entry(path.id).or_insert_with(place).clone()))
         })
         .collect()
 }
