@@ -53,6 +53,8 @@ pub struct Post {
     pub bytes: u32,
     /// The request is persistent: each start is a new message
     pub persistent: bool,
+    /// Of a persistent one: the key of its stamps; 0 before the first start
+    pub(crate) key: u64,
     /// Cancelling it was tried
     pub cancelling: bool,
     /// Two threads were at it at once
@@ -98,6 +100,7 @@ impl Posts {
             large: false,
             bytes: 0,
             persistent: false,
+            key: 0,
             cancelling: false,
             unsure: false,
             partitions: 0,

@@ -184,28 +184,26 @@ impl Engine {
         bytes: u32,
         doer: &Doer,
     ) -> Option<Lookup> {
-        let number = self.publish_send(around, to, doer)?;
+        let key = (to.comm != 0).then(|| key_to(around, to, Side::Send))?;
+        let number = self.publish_send(around, key, to.peer, doer)?;
         Some(self.receiver(around, to, number, bytes))
     }
 
-    /// A message was sent: its number. None if it has none.
+    /// A message of this key was sent to a rank: its number. None if it has none.
     #[inline(always)]
     fn publish_send(
         &mut self,
         around: &mut impl Surroundings,
-        to: &Address,
+        key: u64,
+        to: u32,
         doer: &Doer,
     ) -> Option<u64> {
-        if to.comm == 0 {
-            return None;
-        }
-        let key = key_to(around, to, Side::Send);
         let number = around.publish(key, doer.began)?;
         let doubtful = self.is_doubtful(key, doer);
         if doubtful {
             around.doubt(key);
         }
-        around.tell(to.peer, key, number, if doubtful { DOUBT } else { doer.began });
+        around.tell(to, key, number, if doubtful { DOUBT } else { doer.began });
         Some(number)
     }
 
@@ -319,12 +317,12 @@ impl Engine {
         moment: u64,
         large: bool,
     ) -> Option<u64> {
-        let key = key_from(around, address, Side::Post);
-        let number = around.publish(key, moment)?;
-        if large {
-            around.tell(address.peer, key, number, moment);
-        }
-        Some(number)
+        publish_receive(
+            around,
+            key_from(around, address, Side::Post),
+            (address.peer, large),
+            moment,
+        )
     }
 
     #[inline(always)]
@@ -472,7 +470,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn started_receive(&mut self, around: &mut impl Surroundings, id: u32, doer: &Doer) {
         let Some(post) = self.posts.get(id) else { return };
-        let (address, large) = (post.address, post.large);
+        let (address, large, mut key) = (post.address, post.large, post.key);
         let mut number = 0;
         let mut progress = Progress::Numbered;
         let mut unsure = false;
@@ -482,17 +480,18 @@ impl Engine {
                 progress = Progress::Open;
                 self.posts.append(id);
             } else {
-                unsure = doer.thread != 0 && {
-                    let key = key_from(around, &address, Side::Post);
-                    self.is_doubtful(key, doer)
-                };
-                match self.number_receive(around, &address, doer.began, large) {
+                if key == 0 {
+                    key = key_from(around, &address, Side::Post);
+                }
+                unsure = self.is_doubtful(key, doer);
+                match publish_receive(around, key, (address.peer, large), doer.began) {
                     Some(given) => number = given,
                     None => unsure = true,
                 }
             }
         }
         if let Some(post) = self.posts.get_mut(id) {
+            post.key = key;
             post.moment = doer.began;
             post.number = number;
             post.asked = 0;
@@ -520,10 +519,10 @@ impl Engine {
 
     /// A persistent request is started.
     pub fn started(&mut self, around: &mut impl Surroundings, id: u32, doer: &Doer) {
-        let Some(post) = self.posts.get(id).copied() else { return };
-        if post.progress != Progress::Idle {
+        // Not copied as a whole: parts of it were written a moment ago, by the call that completed it.
+        let Some(post) = self.posts.get(id).filter(|post| post.progress == Progress::Idle) else {
             return;
-        }
+        };
         if post.partitions != 0 {
             return self.started_in_partitions(id);
         }
@@ -533,8 +532,14 @@ impl Engine {
         if !post.sends {
             return self.started_receive(around, id, doer);
         }
-        let number = self.publish_send(around, &post.address, doer);
+        let (address, mut key) = (post.address, post.key);
+        if key == 0 && address.comm != 0 {
+            key = key_to(around, &address, Side::Send);
+        }
+        let number =
+            if key == 0 { None } else { self.publish_send(around, key, address.peer, doer) };
         if let Some(post) = self.posts.get_mut(id) {
+            post.key = key;
             post.progress = Progress::Numbered;
             post.moment = doer.began;
             post.asked = 0;
@@ -542,6 +547,22 @@ impl Engine {
             post.unsure = number.is_none();
         }
     }
+}
+
+/// A receive of this key from a rank, whose message may be large, was posted at a moment: its number. None if there is no room
+/// for the key.
+#[inline(always)]
+fn publish_receive(
+    around: &mut impl Surroundings,
+    key: u64,
+    (from, large): (u32, bool),
+    moment: u64,
+) -> Option<u64> {
+    let number = around.publish(key, moment)?;
+    if large {
+        around.tell(from, key, number, moment);
+    }
+    Some(number)
 }
 
 /// Whether who sends so many bytes, as they count, may have to wait for the receiver.
