@@ -317,7 +317,14 @@ fn what_runs_is_left_alone() {
         written.add(&object);
         written.hold_all_but(&["topas.mpi.replay/1"], "topas-mpi", &[]);
         left.settled();
-        run(&mut left.collect(&["--quiet"])).good();
+        // Of one launch everything else is left alone.
+        let none = run(&mut left.collect(&["--launch", "no-id"])).ends(1).err();
+        assert!(none.contains("no launch that left something on this node"), "{none}");
+        assert_eq!(spool_files(&left.places.spool).len(), files);
+        let is_id = |word: &&&str| word.len() == 16 && word.chars().all(|c| c.is_ascii_hexdigit());
+        let id = *words.iter().find(is_id).expect("an id");
+        let one = run(&mut left.collect(&["--launch", &id[..6]])).good().err();
+        assert!(one.contains(id), "{one}");
         assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default());
     }
 }

@@ -66,7 +66,10 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     // Beginning and end of MPI are the same for every program: they say nothing of this one.
     let edges: u128 = sums.routines.iter().filter(is_edge).map(|of| of.time).sum();
     facts.number("edge_share", share(edges));
-    let work = sums.mpi.saturating_sub(edges);
+    // Calls that never ended were waiting for ranks that are gone, or for nobody.
+    let inner = sums.routines.iter().filter(|of| !of.number.is_edge());
+    let unended: u128 = inner.map(|of| of.unended_time).sum();
+    let work = sums.mpi.saturating_sub(edges).saturating_sub(unended);
     facts.number("mpi_work_share", share(work));
     facts.number("mpi_work_cost", mean(work));
     facts.number("mpi_work_sum", work as f64 / 1e9);
@@ -107,6 +110,9 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     messages(profile, routines.filter(is_message).map(in_messages).sum(), wall, facts);
     classes(profile, waits.map_or_else(Vec::new, |(_, routines)| routines), wall, facts);
     balance(profile, facts);
+    let uneven = facts.get_number("outside_sum").unwrap_or(0.0) * 1e9;
+    let even = work as f64 - uneven;
+    facts.number("mpi_even_share", (100.0 * even / callers.time as f64).max(0.0));
     without_waiting_processors(profile, facts);
     saving::add(profile, facts);
     short_calls::add(profile, facts);

@@ -102,11 +102,13 @@ const CASES: &[RuleCase] = &[
         &[
             ("mpi_share", N(30.0)),
             ("mpi_work_share", N(30.0)),
+            ("mpi_even_share", N(30.0)),
+            ("outside_balance", N(84.0)),
             ("mpi_work_sum", N(1.0)),
             ("mpi_calls", N(100.0)),
             ("mpi_cost", N(12.0)),
         ],
-        ("mpi_work_share", N(29.0)),
+        ("mpi_even_share", N(29.0)),
     ),
     (
         "late-senders",

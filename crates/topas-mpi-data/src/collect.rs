@@ -50,8 +50,9 @@ pub struct Collection {
     pub refused: Vec<(PathBuf, SpoolError)>,
 }
 
-/// Finds what is left of a user's ranks in a directory, and locks it. A directory that does not
-/// exist has nothing. `progress` gets the number of files that were looked at, and of all.
+/// Finds what is left of a user's ranks in a directory, and locks it: of all launches, or of those whose id begins with
+/// `launch`. A directory that does not exist has nothing. `progress` gets the number of files that were looked at, and of
+/// all.
 ///
 /// # Errors
 ///
@@ -59,6 +60,7 @@ pub struct Collection {
 pub fn collect(
     dir: &Path,
     uid: u32,
+    launch: &str,
     mut progress: impl FnMut(usize, usize),
 ) -> io::Result<Collection> {
     let mut all = Collection::default();
@@ -70,7 +72,7 @@ pub fn collect(
     let of = files.len();
     for (done, path) in files.into_iter().enumerate() {
         progress(done, of);
-        match claim(&path, uid) {
+        match claim(&path, uid, launch) {
             Ok(Claim::Found(found, lock)) => {
                 let same = |of: &&mut Vec<(Box<FoundSpool>, Flock<fs::File>)>| {
                     same_launch(&of[0].0, &found)
@@ -106,19 +108,23 @@ enum Claim {
     Busy,
     /// There is nothing more to tell
     Done,
-    /// It is not there any more
+    /// It is of another launch, or not there any more
     Gone,
 }
 
-fn claim(path: &Path, uid: u32) -> Result<Claim, SpoolError> {
+fn claim(path: &Path, uid: u32, launch: &str) -> Result<Claim, SpoolError> {
     let spool = match Spool::open(path) {
         Ok(spool) => spool,
         Err(SpoolError::File(cause)) if cause.kind() == io::ErrorKind::NotFound => {
             return Ok(Claim::Gone);
         }
+        Err(_) if !launch.is_empty() => return Ok(Claim::Gone),
         Err(SpoolError::Unfinished) if is_stillborn(path) => return Ok(Claim::Done),
         Err(error) => return Err(error),
     };
+    if !text(&spool.header.id).starts_with(launch.as_bytes()) {
+        return Ok(Claim::Gone);
+    }
     spool.belongs_to(Some(uid))?;
     let Ok(lock) = Flock::lock(spool.file().try_clone()?, FlockArg::LockExclusiveNonblock) else {
         return Ok(Claim::Busy);

@@ -285,9 +285,11 @@ fn a_spool_is_read_and_collected() {
     assert_eq!(&*profile.facts.id, b"81f277aa");
 
     let uid = fs::metadata(&path).unwrap().uid();
-    let mut collection = collect(dir.path(), uid, |_, _| ()).unwrap();
+    let another = collect(dir.path(), uid, "81f277ab", |_, _| ()).unwrap();
+    assert!(another.launches.is_empty() && path.exists());
+    let mut collection = collect(dir.path(), uid, "81f277", |_, _| ()).unwrap();
     // Whoever comes meanwhile finds it locked.
-    assert_eq!(collect(dir.path(), uid, |_, _| ()).unwrap().busy, 1);
+    assert_eq!(collect(dir.path(), uid, "", |_, _| ()).unwrap().busy, 1);
     let launch = collection.launches.remove(0);
     let lines =
         String::from_utf8([launch.record(), launch.rank_records(Path::new("/own"))].concat())
@@ -317,7 +319,7 @@ fn a_name_makes_no_file_anybodys() {
         panic!("{:?}", reading.refused);
     };
     assert_eq!((says, is), (victim, uid));
-    assert_eq!(collect(dir.path(), victim, |_, _| ()).unwrap().refused.len(), 1);
+    assert_eq!(collect(dir.path(), victim, "", |_, _| ()).unwrap().refused.len(), 1);
     // For whoever reads everybody's it is its owner's.
     assert_eq!(read_spool(dir.path(), None).unwrap().profiles.len(), 1);
 }

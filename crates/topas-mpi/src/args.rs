@@ -94,6 +94,10 @@ pub struct Collect {
     #[arg(long)]
     pub all_users: bool,
 
+    /// Collect this launch alone; the beginning of its id is enough, as topas-mpi list shows it
+    #[arg(long, value_name = "ID", conflicts_with = "all_users")]
+    pub launch: Option<String>,
+
     /// The user that this process becomes, for a process that --all-users has started
     #[arg(long, hide = true, value_name = "UID:GID", conflicts_with_all = ["all_users", "out"])]
     pub as_user: Option<CollectedUser>,

@@ -39,28 +39,38 @@ pub fn run(options: &Collect, env: &Environment) -> u8 {
         TOOL.error(&kept, None, "name another file for --out");
         return exit::USAGE;
     }
-    let mut worst = exit::OK;
+    let (mut worst, mut found) = (exit::OK, 0);
     for directory in &directories {
-        worst = worst.max(in_directory(options, directory, &conf));
+        worst = worst.max(in_directory(options, directory, &conf, &mut found));
+    }
+    if let Some(launch) = options.launch.as_ref().filter(|_| found == 0 && worst == exit::OK) {
+        let what = format!(
+            "no launch that left something on this node has an id that begins with {launch}"
+        );
+        TOOL.error(&what, None, "topas-mpi list tells the launches and their ids");
+        return exit::FAILED;
     }
     worst
 }
 
-fn in_directory(options: &Collect, directory: &Path, conf: &Conf) -> u8 {
+/// Adds to `found` how many files were found.
+fn in_directory(options: &Collect, directory: &Path, conf: &Conf, found: &mut usize) -> u8 {
     let mut progress = Progress::new(TOOL, options.quiet);
-    let found = collect(directory, getuid().as_raw(), |done, of| {
+    let launch = options.launch.as_deref().unwrap_or_default();
+    let collected = collect(directory, getuid().as_raw(), launch, |done, of| {
         progress.at(|| format!("{}: {done} of {of} files read", directory.display()));
     });
     drop(progress);
-    let found = match found {
-        Ok(found) => found,
+    let collected = match collected {
+        Ok(collected) => collected,
         Err(cause) => {
             let what = format!("cannot list {}", directory.display());
             TOOL.error(&what, Some(&cause), "check the directory and its permissions");
             return exit::FAILED;
         }
     };
-    let Collection { launches, running, busy, removed, refused } = found;
+    let Collection { launches, running, busy, removed, refused } = collected;
+    *found += launches.len() + running + busy + removed;
     let mut worst = exit::OK;
     for (path, cause) in refused {
         let what = format!("cannot collect {}", path.display());

@@ -2,7 +2,7 @@
 
 /// Done, also if there was nothing to do.
 pub const OK: u8 = 0;
-/// Something could not be read, written or removed; it is still there.
+/// Something could not be read, written or removed, and is still there, or no launch has the id that was asked for.
 pub const FAILED: u8 = 1;
 /// The command line is wrong.
 pub const USAGE: u8 = 2;

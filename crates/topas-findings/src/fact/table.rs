@@ -233,7 +233,16 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
         "1 if call paths were counted, so that lines of the source are known, else 0.",
     ),
     fact("window_calls", COUNT, "Calls that synchronise windows."),
-    fact("mpi_work_share", SHARE, "The same without beginning and end of MPI."),
+    fact(
+        "mpi_work_share",
+        SHARE,
+        "The same without beginning and end of MPI, and without calls that never ended.",
+    ),
+    fact(
+        "mpi_even_share",
+        SHARE,
+        "What would remain of that if all ranks computed as long: without outside_sum.",
+    ),
     fact("mpi_work_cost", SECONDS, "Mean time of a rank in MPI without its beginning and end."),
     fact("mpi_work_sum", SECONDS, "The same of all ranks together."),
     fact(

@@ -114,6 +114,9 @@ pub(super) struct Verdict {
 /// A kind of wait that has this share of all waits is told with its place.
 const MUCH_OF_WAITS: f64 = 0.2;
 
+/// From this share of all waits on the delays of a second rank are told.
+const SECOND_RANK: f64 = 0.15;
+
 /// A log tells less than this share of the waits of which it lacks much.
 const MUCH: f64 = 0.9;
 
@@ -240,8 +243,15 @@ fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) 
     let rank = name(timeline, row);
     let life = sum(row.times.into_iter());
     let place = place.map_or_else(String::new, |place| place + " ");
+    let others = timeline.rows.iter().enumerate().filter(|(other, _)| Some(*other) != late);
+    let second = others.map(|(_, other)| other).max_by_key(|other| other.delayed);
+    let also = second.filter(|other| other.delayed as f64 >= SECOND_RANK * waits as f64);
+    let also = also.map_or_else(String::new, |other| {
+        let (time, share) = (seconds(timeline, other.delayed), percent(other.delayed, waits));
+        format!(", and {time} s, {share} %, in rank {}", name(timeline, other))
+    });
     Some(format!(
-        "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there. {place}Rank {rank} itself \
+        "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there{also}. {place}Rank {rank} itself \
          computed for {} % of its time, and waited for others for {} %.",
         seconds(timeline, row.delayed),
         percent(row.delayed, waits),
