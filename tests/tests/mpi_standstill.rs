@@ -262,6 +262,42 @@ fn collectives_that_do_not_match_are_told() {
     }
 }
 
+/// A call that waits for requests names nobody: whose messages have not come is known from what both sides have counted.
+#[test]
+fn messages_that_are_not_sent_and_not_received_are_told() {
+    for mpi in Mpi::installed("messages_that_are_not_sent_and_not_received_are_told") {
+        let name = mpi.name();
+        let place = line("deadlock.c", "requests");
+        let started = Started::new(mpi, "faults/deadlock.c", "requests");
+        let is_whole = |text: &str, wait: &str| {
+            for (rank, other) in [(0, 1), (1, 0)] {
+                let waits = format!(
+                    "rank {rank} in MPI_Waitall, for which rank {other} has not sent a message with tag 7, at requests \
+                     ({place}) for "
+                );
+                assert!(text.contains(&waits), "{waits} under {name}: {text}");
+            }
+            let circle = format!("anks 0-1 each {wait} for the next, 0 -> 1 -> 0: the program ");
+            assert!(text.contains(&circle), "under {name}: {text}");
+        };
+        is_whole(&started.standstill(), "wait");
+        is_whole(&started.first_words(&["--mpi"]), "wait");
+        let json = started.said("topasview", &["--mpi", "--json"]);
+        assert!(json.contains("\"awaited\": [ { \"from\": 1, \"tag\": 7 } ]"), "{name}: {json}");
+        started.end_from_outside();
+        is_whole(&started.first_words(&["--why"]), "waited");
+
+        let place = line("deadlock.c", "tags");
+        let started = Started::new(mpi, "faults/deadlock.c", "tags");
+        started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        let waits = format!(
+            "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received, at tags ({place}) for "
+        );
+        assert!(first.contains(&waits), "under {name}: {first}");
+    }
+}
+
 /// A rank that asks for ever goes on, and has not failed.
 #[test]
 fn a_rank_that_asks_for_ever_is_told_to_ask() {

@@ -217,6 +217,7 @@ mod tests {
             lost_lines: 0,
             inside: Vec::new(),
             unposted: Vec::new(),
+            open_messages: Vec::new(),
         }
     }
 

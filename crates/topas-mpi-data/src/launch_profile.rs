@@ -179,6 +179,7 @@ impl LaunchRecords {
             lost_lines: lost,
             inside,
             unposted: Vec::new(),
+            open_messages: Vec::new(),
         })
     }
 }

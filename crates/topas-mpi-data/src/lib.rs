@@ -6,6 +6,7 @@
 //! profiles in them; the mapped files are opened here.
 #![deny(unsafe_code)]
 
+mod boards;
 mod calibration;
 mod collect;
 mod decode;
@@ -20,6 +21,7 @@ mod live;
 mod metrics;
 mod node;
 mod now;
+mod open_messages;
 mod outside;
 mod partners;
 mod paths;
@@ -62,6 +64,7 @@ pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
 pub use now::{CallNow, NowPeer, PeerSide, ThreadNow, threads_now};
+pub use open_messages::{MessageEnd, OpenMessages};
 pub use outside::OutsideRank;
 pub use partners::{LaunchPartner, PathPartner, Slack};
 pub use paths::{

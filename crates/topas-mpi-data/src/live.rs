@@ -136,6 +136,7 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
     });
     let inside = inside.collect();
     let unposted = super::posts::unposted(&launch);
+    let open_messages = super::open_messages::open_messages(&launch);
     MpiProfile {
         facts,
         origin: if live { Origin::Live } else { Origin::Left },
@@ -146,5 +147,6 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
         lost_lines: 0,
         inside,
         unposted,
+        open_messages,
     }
 }

@@ -1,13 +1,10 @@
 //! Which ranks have not posted their windows for a rank that is in `MPI_Win_start`.
 
-use std::mem::offset_of;
-
-use topas_mpi_profile::layout::Waits;
 use topas_mpi_profile::layout::now::NamedRank;
-use topas_mpi_waits::board::{Keys, Ring};
 
+use super::boards::Board;
 use super::live::FoundSpool;
-use super::spool::{Spool, SpoolError};
+use super::spool::Spool;
 
 /// The ranks that each rank waits for, of a launch on this node; both ascending. Of ranks on other nodes, and of ranks
 /// that tell no waits, nobody knows whether they have posted: they are left out.
@@ -16,11 +13,8 @@ pub(super) fn unposted(launch: &[FoundSpool]) -> Vec<(u32, Vec<u32>)> {
         let mut ranks: Vec<u32> = (found.rank.posts.iter())
             .filter(|post| {
                 let target = launch.iter().find(|other| other.spool.header.rank == post.rank);
-                let has_posted = target.filter(|target| target.running).map(|target| {
-                    // What cannot be read is not known.
-                    has_posted(&target.spool, post).ok().flatten()
-                });
-                has_posted.flatten() == Some(false)
+                let target = target.filter(|target| target.running);
+                target.and_then(|target| has_posted(&target.spool, post)) == Some(false)
             })
             .map(|post| post.rank)
             .collect();
@@ -32,24 +26,9 @@ pub(super) fn unposted(launch: &[FoundSpool]) -> Vec<(u32, Vec<u32>)> {
 }
 
 /// Whether a rank has posted its window as often as somebody waits for; None if its numbers mean nothing.
-fn has_posted(spool: &Spool, post: &NamedRank) -> Result<Option<bool>, SpoolError> {
-    if post.key == 0 || spool.header.waits == 0 {
-        return Ok(None);
+fn has_posted(spool: &Spool, post: &NamedRank) -> Option<bool> {
+    if post.key == 0 {
+        return None;
     }
-    let board: u64 = spool.decode(spool.header.waits + offset_of!(Waits, board) as u64)?;
-    if board == 0 {
-        return Ok(None);
-    }
-    for place in Keys::places_of(post.key) {
-        let at = board + (Keys::PLACES_AT + 16 * place) as u64;
-        let (key, ring): (u64, u64) = (spool.decode(at)?, spool.decode(at + 8)?);
-        if key == 0 {
-            return Ok(Some(false));
-        }
-        if key == post.key {
-            let [published, void] = Ring::HEAD.map(|at| spool.decode::<u64>(ring + at as u64));
-            return Ok((void? as u32 == 0).then_some(published? > post.number));
-        }
-    }
-    Ok(None)
+    Board::of(spool)?.published(post.key).map(|posted| posted > post.number)
 }

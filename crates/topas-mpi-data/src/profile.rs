@@ -8,6 +8,7 @@ use topas_format::mpi_conf::OUT;
 use topas_mpi_profile::lines::SpawnedWorld;
 
 use super::last_sign::LastSign;
+use super::open_messages::OpenMessages;
 use super::rank::Inside;
 use super::routine::Routines;
 use super::sums::MpiSums;
@@ -220,6 +221,8 @@ pub struct MpiProfile {
     /// Of ranks in mapped files that wait in `MPI_Win_start`: which ranks have not posted their windows for a rank, as far
     /// as that is known
     pub unposted: Vec<(u32, Vec<u32>)>,
+    /// Of ranks in mapped files that have waited for messages for long: what is open of these, by rank, as far as that is known
+    pub open_messages: Vec<(u32, OpenMessages)>,
 }
 
 impl MpiProfile {
@@ -227,6 +230,11 @@ impl MpiProfile {
     pub fn unposted(&self, rank: u32) -> &[u32] {
         let found = self.unposted.iter().find(|(of, _)| *of == rank);
         found.map_or(&[], |(_, ranks)| ranks)
+    }
+
+    /// What is open of the messages for which a rank has waited for long.
+    pub fn open_messages(&self, rank: u32) -> Option<&OpenMessages> {
+        self.open_messages.iter().find(|(of, _)| *of == rank).map(|(_, open)| open)
     }
 
     /// Whether it is of a run of the log whose launch has the same id: of its user, its number of
@@ -290,6 +298,7 @@ impl MpiProfile {
             lost_lines: self.lost_lines,
             inside: Vec::new(),
             unposted: Vec::new(),
+            open_messages: Vec::new(),
         })
     }
 }

@@ -100,6 +100,7 @@ impl ProfileSum {
             lost_lines: 0,
             inside: Vec::new(),
             unposted: Vec::new(),
+            open_messages: Vec::new(),
         }
     }
 }

@@ -128,6 +128,12 @@ impl Waits {
                     [one] => Some(*one).filter(|one| one != rank),
                     _ => None,
                 },
+                None if call.routine.waits_for_requests() => {
+                    let awaited = profile.open_messages(*rank).map(|open| &open.awaited[..]);
+                    let mut from = awaited.unwrap_or_default().iter().map(|message| message.from);
+                    let first = from.next().filter(|one| one != rank);
+                    first.filter(|first| from.all(|other| other == *first))
+                }
                 None => None,
             };
             Some((*rank, peer?))

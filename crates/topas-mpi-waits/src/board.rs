@@ -204,6 +204,9 @@ impl Keys {
         }
     }
 
+    /// Where the number of its keys stands, in bytes: 4 of them.
+    pub const COUNT_AT: usize = core::mem::offset_of!(Keys, count);
+
     /// Where its places begin, in bytes; each has the key and then where its ring is, in 8 bytes each.
     pub const PLACES_AT: usize = core::mem::offset_of!(Keys, places);
 

@@ -80,8 +80,66 @@ pub const fn mix(seed: u64, n: u64) -> u64 {
 /// The number of the key of messages from one rank of the world to another. Never 0.
 #[inline(always)]
 pub const fn of_messages(comm: u64, from: u32, to: u32, tag: i32, side: Side) -> u64 {
-    let ranks = (from as u64) << 32 | to as u64;
-    in_communicator(mix(mix(4 << 40, ranks), (tag as u32 as u64) << 8 | side as u64), comm)
+    let MixedRanks(ranks) = MixedRanks::of(from, to);
+    in_communicator(mix(ranks, (tag as u32 as u64) << 8 | side as u64), comm)
+}
+
+/// What a number was before [`mix`] folded it.
+const fn unfolded(mixed: u64) -> u64 {
+    const BACK: u64 = inverse(0xd6e8_feb8_6659_fd93);
+    // Folding the upper half into the lower one twice changes nothing.
+    let x = (mixed ^ mixed >> 32).wrapping_mul(BACK);
+    let x = (x ^ x >> 32).wrapping_mul(BACK);
+    x ^ x >> 32
+}
+
+/// The factor that takes a product with an odd number back, modulo 2^64, by Newton's method.
+const fn inverse(odd: u64) -> u64 {
+    let (mut inverse, mut step) = (odd, 0);
+    while step < 5 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+}
+
+/// A number as it would be if [`of_messages`] had made it for a communicator, before ranks and tag were mixed: to find out
+/// whether it is of messages between two ranks, and which tag these have. That takes a multiplication for each pair of ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct UnfoldedKey([u64; 2]);
+
+impl UnfoldedKey {
+    /// Of a number, for a communicator.
+    pub const fn of(key: u64, comm: u64) -> UnfoldedKey {
+        // The lowest bit was set, whatever it was.
+        UnfoldedKey([unfolded(key ^ comm), unfolded(key ^ 1 ^ comm)])
+    }
+
+    /// The tag and the side, if it is of messages between these ranks; of something else None, but for one number in 2^30.
+    #[inline]
+    pub fn tag(self, ranks: MixedRanks) -> Option<(i32, Side)> {
+        const BACK: u64 = inverse(0x9e37_79b9_7f4a_7c15);
+        self.0.into_iter().find_map(|unfolded| {
+            let tag = (unfolded ^ ranks.0).wrapping_mul(BACK);
+            let side = match tag as u8 {
+                1 => Side::Send,
+                2 => Side::Post,
+                _ => return None,
+            };
+            (tag >> 39 == 0).then_some(((tag >> 8) as i32, side))
+        })
+    }
+}
+
+/// Two ranks of the world as numbers of messages from one to the other have them.
+#[derive(Clone, Copy, Debug)]
+pub struct MixedRanks(u64);
+
+impl MixedRanks {
+    /// Of these.
+    pub const fn of(from: u32, to: u32) -> MixedRanks {
+        MixedRanks(mix(4 << 40, (from as u64) << 32 | to as u64))
+    }
 }
 
 /// The ranks that the key of messages between a rank and a process of another world names: those in their
@@ -209,6 +267,24 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_message_tells_its_tag_and_side() {
+        let tag_of = |key, comm, from, to| UnfoldedKey::of(key, comm).tag(MixedRanks::of(from, to));
+        for comm in [WORLD, derived(WORLD, 0), derived(derived(WORLD, 3), 1)] {
+            for (from, to) in [(0, 1), (1, 0), (7, 7), (70_000, 3)] {
+                for tag in [0, 1, 77, 32_767, i32::MAX] {
+                    for side in [Side::Send, Side::Post] {
+                        let key = of_messages(comm, from, to, tag, side);
+                        assert_eq!(tag_of(key, comm, from, to), Some((tag, side)));
+                        assert_eq!(tag_of(key, comm, to + 1, from), None);
+                        assert_eq!(tag_of(key, comm ^ 2, from, to), None);
+                    }
+                }
+                assert_eq!(tag_of(of_collectives(comm), comm, from, to), None);
             }
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use topas_mpi_data::{
-    Inside, LastSign, MpiProfile, MpiRank, MpiRecordFacts, MpiSums, NowPeer, Origin, RoutineAmount,
-    RoutineWaits, Routines, WaitSums,
+    Inside, LastSign, MessageEnd, MpiProfile, MpiRank, MpiRecordFacts, MpiSums, NowPeer,
+    OpenMessages, Origin, RoutineAmount, RoutineWaits, Routines, WaitSums,
 };
 use topas_render::mpi_views::CallPlaces;
 
@@ -40,6 +40,8 @@ pub struct RankLine {
     quiet: Option<u64>,
     /// Ranks that have not posted their windows for it
     unposted: Vec<u32>,
+    /// What is open of the messages for which it waits
+    open: OpenMessages,
 }
 
 /// A routine: its name, calls, time, bytes sent and received, and times of waiting for late senders,
@@ -62,6 +64,9 @@ impl ReaderLine {
         let now = |NowLine(name, peer, time, path, place): &NowLine| {
             json!([name, peer, time, path, place])
         };
+        let ends = |messages: &[MessageEnd]| -> Vec<(u32, i32)> {
+            messages.iter().map(|message| (message.from, message.tag)).collect()
+        };
         json!({
             "id": line.id,
             "exe": line.exe,
@@ -79,6 +84,8 @@ impl ReaderLine {
             "now": line.now.iter().map(now).collect::<Vec<_>>(),
             "quiet": line.quiet,
             "unposted": line.unposted,
+            "awaited": ends(&line.open.awaited),
+            "untaken": ends(&line.open.untaken),
         })
         .to_string()
     }
@@ -93,6 +100,11 @@ impl ReaderLine {
         let narrow = |key: &str| number(key).and_then(|n| u32::try_from(n).ok());
         let words = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
         let list = |key: &str| value.get(key).and_then(Value::as_array);
+        let end = |of: &Value| {
+            let (from, tag) = (of.get(0)?.as_u64()?, of.get(1)?.as_i64()?);
+            Some(MessageEnd { from: u32::try_from(from).ok()?, tag: i32::try_from(tag).ok()? })
+        };
+        let ends = |key: &str| list(key).into_iter().flatten().filter_map(end).collect();
         Some(ReaderLine::Rank(Box::new(RankLine {
             id: words("id")?,
             exe: words("exe")?,
@@ -114,6 +126,7 @@ impl ReaderLine {
                 let ranks = ranks.iter().filter_map(Value::as_u64);
                 ranks.filter_map(|rank| u32::try_from(rank).ok()).collect()
             }),
+            open: OpenMessages { awaited: ends("awaited"), untaken: ends("untaken") },
         })))
     }
 }
@@ -189,6 +202,7 @@ pub fn lines_of(profile: &MpiProfile, places: &CallPlaces) -> impl Iterator<Item
             now: now.collect(),
             quiet: rank.last.and_then(|last| last.quiet),
             unposted: profile.unposted(rank.rank).to_vec(),
+            open: profile.open_messages(rank.rank).cloned().unwrap_or_default(),
         }))
     })
 }
@@ -242,6 +256,7 @@ fn empty(line: &RankLine) -> MpiProfile {
         lost_lines: 0,
         inside: Vec::new(),
         unposted: Vec::new(),
+        open_messages: Vec::new(),
     }
 }
 
@@ -290,6 +305,9 @@ fn add(profile: &mut MpiProfile, line: &RankLine) {
     if !line.unposted.is_empty() {
         profile.unposted.push((line.rank, line.unposted.clone()));
     }
+    if line.open != OpenMessages::default() {
+        profile.open_messages.push((line.rank, line.open.clone()));
+    }
     profile.total.add(&sums);
     profile.ranks.push(MpiRank {
         last: line.quiet.map(|quiet| LastSign { quiet: Some(quiet), ..LastSign::default() }),
@@ -312,6 +330,9 @@ mod tests {
     fn what_a_reader_prints_comes_back() {
         let mut profile = board().profile;
         profile.unposted = vec![(1, vec![0, 5])];
+        let end = |from, tag| MessageEnd { from, tag };
+        let open = OpenMessages { awaited: vec![end(0, 7)], untaken: vec![end(0, 8), end(5, 7)] };
+        profile.open_messages = vec![(0, open)];
         let here = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);
         let lines: Vec<String> = lines_of(&profile, &here).map(|line| line.text()).collect();
         assert_eq!(lines.len(), 2);
@@ -326,6 +347,7 @@ mod tests {
         assert_eq!((launch.ranks.len(), launch.total.ranks), (2, 2));
         assert_eq!(launch.inside, profile.inside);
         assert_eq!(launch.unposted, profile.unposted);
+        assert_eq!(launch.open_messages, profile.open_messages);
         let told: Vec<RankLine> = lines.iter().map(read).collect();
         assert_eq!(places(launch, &told), here);
         let quiet = |rank: &MpiRank| rank.last.and_then(|last| last.quiet);

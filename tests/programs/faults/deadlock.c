@@ -3,7 +3,8 @@
 // others, of which the last posts none; "windows", of which none posts one; "finalize", two wait
 // for each other, the others are through; "computing", one computes for ever, the others wait for it; "asking", one asks for ever for a message
 // that nobody sends; "mismatch", one is in another collective operation than the others; "order", one calls the same one of two
-// communicators in another order.
+// communicators in another order; "requests", each of two waits for two messages of the other, which sends one; "tags", one waits for a
+// message with another tag than the one that was sent.
 
 #include <mpi.h>
 #include <string.h>
@@ -99,6 +100,27 @@ __attribute__((noinline)) static void order(int rank)
     together(all[rank != 0]);
 }
 
+__attribute__((noinline)) static void requests(int rank, MPI_Comm all)
+{
+    MPI_Request open[2];
+    int own = rank, other[2];
+    if (rank > 1)
+        return;
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(&other[i], 1, MPI_INT, 1 - rank, 7, all, &open[i]);
+    MPI_Send(&own, 1, MPI_INT, 1 - rank, 7, all);
+    MPI_Waitall(2, open, MPI_STATUSES_IGNORE); // requests
+}
+
+__attribute__((noinline)) static void tags(int rank)
+{
+    int one = 1;
+    if (rank == 0)
+        MPI_Send(&one, 1, MPI_INT, 1, 11, MPI_COMM_WORLD);
+    if (rank == 1)
+        MPI_Recv(&one, 1, MPI_INT, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // tags
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -122,6 +144,12 @@ int main(int argc, char **argv)
         mismatch(rank);
     else if (strcmp(argv[1], "order") == 0)
         order(rank);
+    else if (strcmp(argv[1], "requests") == 0) {
+        MPI_Comm all;
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        requests(rank, all);
+    } else if (strcmp(argv[1], "tags") == 0)
+        tags(rank);
     else
         computing(rank);
     MPI_Finalize(); // end

@@ -69,6 +69,7 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
         lost_lines: 0,
         inside,
         unposted: Vec::new(),
+        open_messages: Vec::new(),
     }
 }
 
