@@ -283,7 +283,7 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
         is_whole(&started.standstill(), "wait");
         is_whole(&started.first_words(&["--mpi"]), "wait");
         let json = started.said("topasview", &["--mpi", "--json"]);
-        assert!(json.contains("\"awaited\": [ { \"from\": 1, \"tag\": 7 } ]"), "{name}: {json}");
+        assert!(json.contains("\"awaited\": [ { \"rank\": 1, \"tag\": 7 } ]"), "{name}: {json}");
         started.end_from_outside();
         is_whole(&started.first_words(&["--why"]), "waited");
 
@@ -293,6 +293,15 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
         let first = started.first_words(&["--mpi"]);
         let waits = format!(
             "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received, at tags ({place}) for "
+        );
+        assert!(first.contains(&waits), "under {name}: {first}");
+
+        let place = line("deadlock.c", "large");
+        let started = Started::new(mpi, "faults/deadlock.c", "large");
+        started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        let waits = format!(
+            "rank 2 in MPI_Wait, for whose message with tag 5 rank 0 has posted no receive, at large ({place}) for "
         );
         assert!(first.contains(&waits), "under {name}: {first}");
     }

@@ -2,8 +2,8 @@
 //! to, and messages that nobody has received.
 //!
 //! Ranks of a node count what they have sent and posted for each other, by communicator and tag. A key of these counts is a number from
-//! which the tag can be found again, if the communicator is known: that is the one of the world, and those that were made from
-//! this one as a whole.
+//! which the tag can be found again, if the communicator is known: that is the one of the world, and the first that were made from
+//! this one, and from those.
 
 use topas_mpi_table::{CallProgress, FunctionClass};
 use topas_mpi_waits::key::{MixedRanks, Side, UnfoldedKey, WORLD, derived, of_messages};
@@ -13,8 +13,14 @@ use super::live::FoundSpool;
 use super::routine::RoutineNumber;
 use super::standstill::SHORTEST_STANDSTILL;
 
-/// Communicators made from that of the world whose messages are looked through.
-const MADE: u64 = 16;
+/// Communicators that were made from a communicator, by their order, whose messages are looked through.
+const MADE: u64 = 8;
+
+/// The same, of those whose own communicators are looked through; of parts that with rank 0 alone.
+const MADE_OF_MADE: u64 = 4;
+
+/// Of worlds of so many ranks all parts into which communicators were split are looked through, of others those of rank 0.
+const PARTS: usize = 16;
 
 /// Ranks of a launch whose messages are looked through.
 const RANKS: usize = 1024;
@@ -26,8 +32,8 @@ const COMPARED: usize = 20_000_000;
 /// A message by its other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MessageEnd {
-    /// The rank of the world that sends it
-    pub from: u32,
+    /// The rank of the world that sends it, or that is to receive it
+    pub rank: u32,
     /// Its tag
     pub tag: i32,
 }
@@ -39,6 +45,9 @@ pub struct OpenMessages {
     pub awaited: Vec<MessageEnd>,
     /// Messages that ranks have sent to it for which it waits, and for which it has not posted a receive, ascending
     pub untaken: Vec<MessageEnd>,
+    /// If it awaits none: messages that it has sent, and for which no receive was posted, ascending. Those that need no receiver
+    /// are over
+    pub unreceived: Vec<MessageEnd>,
 }
 
 impl RoutineNumber {
@@ -63,15 +72,47 @@ impl RoutineNumber {
 
 /// What is open of the messages of each rank of a launch on this node that has waited for messages for long; by rank.
 pub(super) fn open_messages(launch: &[FoundSpool]) -> Vec<(u32, OpenMessages)> {
-    let is_long = |time: Option<u64>| time.is_some_and(|time| time >= SHORTEST_STANDSTILL);
-    let boards: Vec<(u32, Board<'_>)> = (launch.iter().take(RANKS))
-        .filter_map(|found| Some((found.spool.header.rank, Board::of(&found.spool)?)))
-        .collect();
-    let mut left = COMPARED;
-    let mut of = |found: &FoundSpool| {
-        let rank = found.spool.header.rank;
-        let (_, own) = boards.iter().find(|(of, _)| *of == rank)?;
+    let mut search = MessageSearch {
+        boards: (launch.iter().take(RANKS))
+            .filter_map(|found| Some((found.spool.header.rank, Board::of(&found.spool)?)))
+            .collect(),
+        comms: communicators(launch.len()),
+        left: COMPARED,
+    };
+    let of = |found| search.open(found);
+    launch.iter().take(RANKS).filter_map(of).collect()
+}
+
+/// Numbers of communicators in a world of so many ranks.
+fn communicators(ranks: usize) -> Vec<u64> {
+    // A part is told by its first member, plus 1: see [`derived`].
+    let parts = if ranks <= PARTS { ranks as u64 } else { 1 };
+    let made = |parent: u64, most: u64, parts: u64| {
+        let of_part = move |nth| (0..=parts).map(move |part| derived(parent, nth | part << 32));
+        (0..most).flat_map(of_part)
+    };
+    let parents = made(WORLD, MADE_OF_MADE, 1);
+    let of_made = parents.flat_map(|parent| made(parent, MADE_OF_MADE, parts));
+    std::iter::once(WORLD).chain(made(WORLD, MADE, parts)).chain(of_made).collect()
+}
+
+/// The search for messages of which one side only knows.
+struct MessageSearch<'l> {
+    /// Of the ranks that tell waits, by rank
+    boards: Vec<(u32, Board<'l>)>,
+    /// Communicators whose messages are looked through
+    comms: Vec<u64>,
+    /// How many keys may still be compared with ranks
+    left: usize,
+}
+
+impl MessageSearch<'_> {
+    /// What is open of the messages of a rank, if it has waited for messages for long.
+    fn open(&mut self, found: &FoundSpool) -> Option<(u32, OpenMessages)> {
+        let is_long = |time: Option<u64>| time.is_some_and(|time| time >= SHORTEST_STANDSTILL);
         let long = || found.rank.inside.iter().filter(|inside| is_long(inside.time));
+        let rank = found.spool.header.rank;
+        let own = self.boards.iter().position(|(of, _)| *of == rank)?;
         let mut open = OpenMessages::default();
         let mut senders: Vec<u32> = long()
             .filter(|inside| inside.routine.waits_for_message())
@@ -79,69 +120,82 @@ pub(super) fn open_messages(launch: &[FoundSpool]) -> Vec<(u32, OpenMessages)> {
             .filter_map(|peer| u32::try_from(peer.rank).ok())
             .collect();
         if long().any(|inside| inside.routine.waits_for_requests()) {
-            open.awaited = awaited(rank, own, &boards, &mut left);
-            senders.extend(open.awaited.iter().map(|message| message.from));
+            open.awaited = self.awaited(own).unwrap_or_default();
+            senders.extend(open.awaited.iter().map(|message| message.rank));
+            if open.awaited.is_empty() {
+                open.unreceived = self.unreceived(own);
+            }
         }
         senders.sort_unstable();
         senders.dedup();
-        let sent = boards.iter().filter(|(sender, _)| senders.contains(sender));
-        open.untaken = sent.flat_map(|sender| untaken(sender, (rank, own))).collect();
-        open.untaken.sort_unstable();
-        (open != OpenMessages::default()).then_some((rank, open))
-    };
-    launch.iter().take(RANKS).filter_map(&mut of).collect()
-}
-
-/// Numbers of communicators.
-fn communicators() -> impl Iterator<Item = u64> {
-    std::iter::once(WORLD).chain((0..MADE).map(|nth| derived(WORLD, nth)))
-}
-
-/// Messages for which a rank has posted more receives than were sent.
-fn awaited(
-    rank: u32,
-    own: &Board<'_>,
-    boards: &[(u32, Board<'_>)],
-    left: &mut usize,
-) -> Vec<MessageEnd> {
-    let senders: Vec<_> =
-        boards.iter().map(|(from, board)| (*from, MixedRanks::of(*from, rank), board)).collect();
-    let mut all = Vec::new();
-    for (key, posted) in own.keys().into_iter().flatten() {
-        for comm in communicators() {
-            *left = left.saturating_sub(senders.len());
-            if *left == 0 {
-                return Vec::new();
+        for sender in 0..self.boards.len() {
+            let from = self.boards.get(sender).map(|(from, _)| *from);
+            if let Some(from) = from.filter(|from| senders.contains(from)) {
+                let tags = self.untaken(sender, own).unwrap_or_default();
+                open.untaken.extend(tags.into_iter().map(|tag| MessageEnd { rank: from, tag }));
             }
-            let key = UnfoldedKey::of(key, comm);
-            for (from, ranks, board) in &senders {
-                let Some((tag, Side::Post)) = key.tag(*ranks) else { continue };
-                let sent = board.published(of_messages(comm, *from, rank, tag, Side::Send));
-                if sent.is_some_and(|sent| posted() > Some(sent)) {
-                    all.push(MessageEnd { from: *from, tag });
+        }
+        open.untaken.sort_unstable();
+        open.unreceived.sort_unstable();
+        (open != OpenMessages::default()).then_some((rank, open))
+    }
+
+    /// Messages for which the rank of a board has posted more receives than were sent; None if there is too much to look through.
+    fn awaited(&mut self, own: usize) -> Option<Vec<MessageEnd>> {
+        let (rank, own) = self.boards.get(own)?;
+        let senders: Vec<_> = (self.boards.iter())
+            .map(|(from, board)| (*from, MixedRanks::of(*from, *rank), board))
+            .collect();
+        let mut all = Vec::new();
+        for (key, posted) in own.keys().ok()? {
+            self.left = self.left.checked_sub(self.comms.len() * senders.len())?;
+            for comm in self.comms.iter().copied() {
+                let key = UnfoldedKey::of(key, comm);
+                for (from, ranks, board) in &senders {
+                    let Some((tag, Side::Post)) = key.tag(*ranks) else { continue };
+                    let sent = board.published(of_messages(comm, *from, *rank, tag, Side::Send));
+                    if sent.is_some_and(|sent| posted() > Some(sent)) {
+                        all.push(MessageEnd { rank: *from, tag });
+                    }
                 }
             }
         }
+        all.sort_unstable();
+        all.dedup();
+        Some(all)
     }
-    all.sort_unstable();
-    all.dedup();
-    all
-}
 
-/// Messages that a rank has sent to another one, which has posted fewer receives.
-fn untaken((from, sender): &(u32, Board<'_>), (rank, own): (u32, &Board<'_>)) -> Vec<MessageEnd> {
-    let ranks = MixedRanks::of(*from, rank);
-    let mut all = Vec::new();
-    for (key, sent) in sender.keys().into_iter().flatten() {
-        for comm in communicators() {
-            let Some((tag, Side::Send)) = UnfoldedKey::of(key, comm).tag(ranks) else { continue };
-            let posted = own.published(of_messages(comm, *from, rank, tag, Side::Post));
-            if posted.is_some_and(|posted| sent() > Some(posted)) {
-                all.push(MessageEnd { from: *from, tag });
+    /// Messages that the rank of a board has sent, and for which no receive was posted.
+    fn unreceived(&mut self, own: usize) -> Vec<MessageEnd> {
+        let mut all = Vec::new();
+        for receiver in 0..self.boards.len() {
+            let Some(tags) = self.untaken(own, receiver) else { return Vec::new() };
+            let rank = self.boards.get(receiver).map_or(0, |(rank, _)| *rank);
+            all.extend(tags.into_iter().map(|tag| MessageEnd { rank, tag }));
+        }
+        all
+    }
+
+    /// Tags of messages that the rank of a board has sent to that of another one, which has posted fewer receives; None as
+    /// before.
+    fn untaken(&mut self, sender: usize, own: usize) -> Option<Vec<i32>> {
+        let (from, sender) = self.boards.get(sender)?;
+        let (rank, own) = self.boards.get(own)?;
+        let ranks = MixedRanks::of(*from, *rank);
+        let mut all = Vec::new();
+        for (key, sent) in sender.keys().ok()? {
+            self.left = self.left.checked_sub(self.comms.len())?;
+            for comm in self.comms.iter().copied() {
+                let tag = UnfoldedKey::of(key, comm).tag(ranks);
+                let Some((tag, Side::Send)) = tag else { continue };
+                let posted = own.published(of_messages(comm, *from, *rank, tag, Side::Post));
+                if posted.is_some_and(|posted| sent() > Some(posted)) {
+                    all.push(tag);
+                }
             }
         }
+        all.sort_unstable();
+        all.dedup();
+        Some(all)
     }
-    all.sort_unstable();
-    all.dedup();
-    all
 }

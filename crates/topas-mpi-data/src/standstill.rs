@@ -129,10 +129,13 @@ impl Waits {
                     _ => None,
                 },
                 None if call.routine.waits_for_requests() => {
-                    let awaited = profile.open_messages(*rank).map(|open| &open.awaited[..]);
-                    let mut from = awaited.unwrap_or_default().iter().map(|message| message.from);
-                    let first = from.next().filter(|one| one != rank);
-                    first.filter(|first| from.all(|other| other == *first))
+                    let open = profile.open_messages(*rank)?;
+                    let mut others = [&open.awaited, &open.unreceived]
+                        .into_iter()
+                        .flatten()
+                        .map(|message| message.rank);
+                    let first = others.next().filter(|one| one != rank);
+                    first.filter(|first| others.all(|other| other == *first))
                 }
                 None => None,
             };

@@ -23,6 +23,7 @@ mod late_to_init;
 mod launches;
 mod matrix;
 mod metrics;
+mod open_messages;
 mod order;
 mod overview;
 mod page;

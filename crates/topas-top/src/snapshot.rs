@@ -65,7 +65,7 @@ impl ReaderLine {
             json!([name, peer, time, path, place])
         };
         let ends = |messages: &[MessageEnd]| -> Vec<(u32, i32)> {
-            messages.iter().map(|message| (message.from, message.tag)).collect()
+            messages.iter().map(|message| (message.rank, message.tag)).collect()
         };
         json!({
             "id": line.id,
@@ -86,6 +86,7 @@ impl ReaderLine {
             "unposted": line.unposted,
             "awaited": ends(&line.open.awaited),
             "untaken": ends(&line.open.untaken),
+            "unreceived": ends(&line.open.unreceived),
         })
         .to_string()
     }
@@ -101,8 +102,8 @@ impl ReaderLine {
         let words = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
         let list = |key: &str| value.get(key).and_then(Value::as_array);
         let end = |of: &Value| {
-            let (from, tag) = (of.get(0)?.as_u64()?, of.get(1)?.as_i64()?);
-            Some(MessageEnd { from: u32::try_from(from).ok()?, tag: i32::try_from(tag).ok()? })
+            let (rank, tag) = (of.get(0)?.as_u64()?, of.get(1)?.as_i64()?);
+            Some(MessageEnd { rank: u32::try_from(rank).ok()?, tag: i32::try_from(tag).ok()? })
         };
         let ends = |key: &str| list(key).into_iter().flatten().filter_map(end).collect();
         Some(ReaderLine::Rank(Box::new(RankLine {
@@ -126,7 +127,11 @@ impl ReaderLine {
                 let ranks = ranks.iter().filter_map(Value::as_u64);
                 ranks.filter_map(|rank| u32::try_from(rank).ok()).collect()
             }),
-            open: OpenMessages { awaited: ends("awaited"), untaken: ends("untaken") },
+            open: OpenMessages {
+                awaited: ends("awaited"),
+                untaken: ends("untaken"),
+                unreceived: ends("unreceived"),
+            },
         })))
     }
 }
@@ -330,8 +335,12 @@ mod tests {
     fn what_a_reader_prints_comes_back() {
         let mut profile = board().profile;
         profile.unposted = vec![(1, vec![0, 5])];
-        let end = |from, tag| MessageEnd { from, tag };
-        let open = OpenMessages { awaited: vec![end(0, 7)], untaken: vec![end(0, 8), end(5, 7)] };
+        let end = |rank, tag| MessageEnd { rank, tag };
+        let open = OpenMessages {
+            awaited: vec![end(0, 7)],
+            untaken: vec![end(0, 8), end(5, 7)],
+            unreceived: vec![end(2, 7)],
+        };
         profile.open_messages = vec![(0, open)];
         let here = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);
         let lines: Vec<String> = lines_of(&profile, &here).map(|line| line.text()).collect();

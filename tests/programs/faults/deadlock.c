@@ -4,7 +4,7 @@
 // for each other, the others are through; "computing", one computes for ever, the others wait for it; "asking", one asks for ever for a message
 // that nobody sends; "mismatch", one is in another collective operation than the others; "order", one calls the same one of two
 // communicators in another order; "requests", each of two waits for two messages of the other, which sends one; "tags", one waits for a
-// message with another tag than the one that was sent.
+// message with another tag than the one that was sent; "large", one waits until its long message has left, which nobody receives.
 
 #include <mpi.h>
 #include <string.h>
@@ -121,6 +121,15 @@ __attribute__((noinline)) static void tags(int rank)
         MPI_Recv(&one, 1, MPI_INT, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // tags
 }
 
+__attribute__((noinline)) static void large(int rank)
+{
+    MPI_Request open;
+    if (rank != 2)
+        return;
+    MPI_Isend(there, LONG, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD, &open);
+    MPI_Wait(&open, MPI_STATUS_IGNORE); // large
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -145,11 +154,14 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "order") == 0)
         order(rank);
     else if (strcmp(argv[1], "requests") == 0) {
-        MPI_Comm all;
+        MPI_Comm all, part;
         MPI_Comm_dup(MPI_COMM_WORLD, &all);
-        requests(rank, all);
+        MPI_Comm_split(all, rank / 2, rank, &part);
+        requests(rank, part);
     } else if (strcmp(argv[1], "tags") == 0)
         tags(rank);
+    else if (strcmp(argv[1], "large") == 0)
+        large(rank);
     else
         computing(rank);
     MPI_Finalize(); // end

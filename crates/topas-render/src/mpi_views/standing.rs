@@ -13,6 +13,7 @@ use topas_mpi_data::{
 use super::callers::caller;
 use super::ended;
 use super::heading::ranges;
+use super::open_messages::open_in_words;
 use super::paths::PathViews;
 use crate::number::duration;
 use crate::wording::{capital, clean, some_pes};
@@ -86,55 +87,6 @@ fn placed(
     match path.and_then(|path| places.get(&(rank, path))) {
         Some(place) => format!("{call} at {place}"),
         None => call,
-    }
-}
-
-/// What is open of the messages for which a call waits: `, for which rank 1 has not sent a message with tag 7,`, or what
-/// the rank that it names has sent in place of that. Empty if nothing is known to be.
-fn open_in_words(open: &OpenMessages, routine: RoutineNumber, peer: Option<NowPeer>) -> String {
-    let ranks = |messages: &[MessageEnd]| -> Vec<u32> {
-        let mut ranks: Vec<u32> = messages.iter().map(|message| message.from).collect();
-        ranks.dedup();
-        ranks
-    };
-    let awaited = ranks(&open.awaited);
-    let have = |ranks: &[u32]| if ranks.len() == 1 { "has" } else { "have" };
-    if routine.waits_for_requests() && !awaited.is_empty() {
-        let others = ranks(&open.untaken);
-        let mut text = format!(
-            ", for which {} {} not sent {}",
-            rank_words(&awaited),
-            have(&awaited),
-            messages_with_tags(&open.awaited)
-        );
-        if !others.is_empty() {
-            let who = if others == awaited { String::new() } else { rank_words(&others) + " " };
-            text += &format!(", but {who}{}", messages_with_tags(&open.untaken));
-        }
-        return text + ",";
-    }
-    let named = peer.filter(|peer| peer.of_world).and_then(|peer| u32::try_from(peer.rank).ok());
-    let is_of = |message: &&MessageEnd| Some(message.from) == named;
-    let sent: Vec<MessageEnd> = open.untaken.iter().filter(is_of).copied().collect();
-    if sent.is_empty() {
-        return String::new();
-    }
-    format!(", which has sent {} that is not received,", messages_with_tags(&sent))
-}
-
-/// `a message with tag 7`, or `messages with tags 7, 8`.
-fn messages_with_tags(messages: &[MessageEnd]) -> String {
-    /// Tags that are named.
-    const TAGS: usize = 4;
-    let mut tags: Vec<i32> = messages.iter().map(|message| message.tag).collect();
-    tags.sort_unstable();
-    tags.dedup();
-    let named: Vec<String> = tags.iter().take(TAGS).map(i32::to_string).collect();
-    let more = if tags.len() > TAGS { ", ..." } else { "" };
-    match (messages, &*tags) {
-        ([_], [tag]) => format!("a message with tag {tag}"),
-        (_, [tag]) => format!("messages with tag {tag}"),
-        _ => format!("messages with tags {}{more}", named.join(", ")),
     }
 }
 
@@ -510,7 +462,7 @@ pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
     let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
     let open = |rank: u32, which: &dyn Fn(&OpenMessages) -> &[MessageEnd]| -> Vec<Value> {
         let messages = profile.open_messages(rank).map(which).unwrap_or_default();
-        let one = |message: &MessageEnd| json!({ "from": message.from, "tag": message.tag });
+        let one = |message: &MessageEnd| json!({ "rank": message.rank, "tag": message.tag });
         messages.iter().map(one).collect()
     };
     let call = |(rank, inside): &(u32, Inside)| {
@@ -521,6 +473,7 @@ pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
             "peer_of_world": inside.peer.map(|peer| peer.of_world),
             "awaited": open(*rank, &|open| &open.awaited),
             "untaken": open(*rank, &|open| &open.untaken),
+            "unreceived": open(*rank, &|open| &open.unreceived),
             "unposted": if inside.routine.names_group() { profile.unposted(*rank) } else { &[] },
             "seconds": inside.time.map(|time| time as f64 / 1e9),
             "place": inside.path.and_then(|path| places.get(&(*rank, path))),

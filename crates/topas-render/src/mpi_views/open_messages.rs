@@ -1,0 +1,117 @@
+//! For whose messages a rank waits that is in a call for long, and who has not received its own.
+
+use topas_mpi_data::{MessageEnd, NowPeer, OpenMessages, RoutineNumber};
+
+use super::standing::rank_words;
+
+/// What is open of the messages for which a call waits: `, for which rank 1 has not sent a message with tag 7,`, or what
+/// the rank that it names has sent in place of that. Empty if nothing is known to be.
+pub(super) fn open_in_words(
+    open: &OpenMessages,
+    routine: RoutineNumber,
+    peer: Option<NowPeer>,
+) -> String {
+    let ranks = |messages: &[MessageEnd]| -> Vec<u32> {
+        let mut ranks: Vec<u32> = messages.iter().map(|message| message.rank).collect();
+        ranks.dedup();
+        ranks
+    };
+    let awaited = ranks(&open.awaited);
+    let have = |ranks: &[u32]| if ranks.len() == 1 { "has" } else { "have" };
+    if routine.waits_for_requests() && !awaited.is_empty() {
+        let others = ranks(&open.untaken);
+        let mut text = format!(
+            ", for which {} {} not sent {}",
+            rank_words(&awaited),
+            have(&awaited),
+            messages_with_tags(&open.awaited)
+        );
+        if !others.is_empty() {
+            let who = if others == awaited { String::new() } else { rank_words(&others) + " " };
+            text += &format!(", but {who}{}", messages_with_tags(&open.untaken));
+        }
+        return text + ",";
+    }
+    if routine.waits_for_requests() && !open.unreceived.is_empty() {
+        let others = ranks(&open.unreceived);
+        return format!(
+            ", for whose {} {} {} posted no receive,",
+            with_tags(&open.unreceived),
+            rank_words(&others),
+            have(&others),
+        );
+    }
+    let named = peer.filter(|peer| peer.of_world).and_then(|peer| u32::try_from(peer.rank).ok());
+    let is_of = |message: &&MessageEnd| Some(message.rank) == named;
+    let sent: Vec<MessageEnd> = open.untaken.iter().filter(is_of).copied().collect();
+    if sent.is_empty() {
+        return String::new();
+    }
+    format!(", which has sent {} that is not received,", messages_with_tags(&sent))
+}
+
+/// `a message with tag 7`, or `messages with tags 7, 8`.
+fn messages_with_tags(messages: &[MessageEnd]) -> String {
+    let article = if messages.len() == 1 { "a " } else { "" };
+    article.to_owned() + &with_tags(messages)
+}
+
+/// The same without an article.
+fn with_tags(messages: &[MessageEnd]) -> String {
+    /// Tags that are named.
+    const TAGS: usize = 4;
+    let mut tags: Vec<i32> = messages.iter().map(|message| message.tag).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let named: Vec<String> = tags.iter().take(TAGS).map(i32::to_string).collect();
+    let more = if tags.len() > TAGS { ", ..." } else { "" };
+    match (messages, &*tags) {
+        ([_], [tag]) => format!("message with tag {tag}"),
+        (_, [tag]) => format!("messages with tag {tag}"),
+        _ => format!("messages with tags {}{more}", named.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use topas_mpi_data::Routines;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_told_with_ranks_and_tags() {
+        let ends = |all: &[(u32, i32)]| -> Vec<MessageEnd> {
+            all.iter().map(|(rank, tag)| MessageEnd { rank: *rank, tag: *tag }).collect()
+        };
+        let mut routines = Routines::default();
+        let mut words = |routine: &str, peer: Option<u32>, open: [&[(u32, i32)]; 3]| {
+            let [awaited, untaken, unreceived] = open.map(ends);
+            let open = OpenMessages { awaited, untaken, unreceived };
+            let peer = peer.map(|rank| NowPeer { rank: rank as i32, of_world: true });
+            open_in_words(&open, routines.number(routine).expect("a routine"), peer)
+        };
+        let mut all = |open| words("Waitall", None, open);
+        assert_eq!(
+            all([&[(1, 7)], &[], &[]]),
+            ", for which rank 1 has not sent a message with tag 7,"
+        );
+        assert_eq!(
+            all([&[(1, 7), (1, 9)], &[(1, 8)], &[]]),
+            ", for which rank 1 has not sent messages with tags 7, 9, but a message with tag 8,"
+        );
+        assert_eq!(
+            all([&[(0, 7), (2, 7)], &[(2, 5)], &[]]),
+            ", for which ranks 0, 2 have not sent messages with tag 7, but rank 2 a message with tag 5,"
+        );
+        assert_eq!(
+            all([&[], &[], &[(3, 1), (3, 2), (3, 3), (3, 4), (3, 5)]]),
+            ", for whose messages with tags 1, 2, 3, 4, ... rank 3 has posted no receive,"
+        );
+        let sent = [&[(0, 11), (2, 12)][..], &[(0, 11), (2, 12)], &[]];
+        assert_eq!(
+            words("Recv", Some(0), sent),
+            ", which has sent a message with tag 11 that is not received,"
+        );
+        assert_eq!(words("Recv", Some(1), sent), "");
+    }
+}
