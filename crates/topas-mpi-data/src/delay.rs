@@ -81,6 +81,11 @@ fn largest(mut times: Vec<(u32, f64)>, most: usize) -> Vec<(u32, f64)> {
     times
 }
 
+/// The time of a rank among times in the order of ranks.
+fn between(times: &[(u32, f64)], peer: u32) -> f64 {
+    times.binary_search_by_key(&peer, |(peer, _)| *peer).map_or(0.0, |place| times[place].1)
+}
+
 /// How long ranks waited for others, in MPI or asleep between calls that asked in vain.
 struct Waits {
     /// By the rank that waited: the others in order, and the time in s
@@ -107,8 +112,7 @@ impl Waits {
 
     /// How long a rank waited for another, in s.
     fn between(&self, rank: u32, peer: u32) -> f64 {
-        let times = self.times.get(&rank).map_or(&[][..], Vec::as_slice);
-        times.binary_search_by_key(&peer, |(peer, _)| *peer).map_or(0.0, |place| times[place].1)
+        self.times.get(&rank).map_or(0.0, |times| between(times, peer))
     }
 
     /// Which parts of the time that a rank waited for a late one are those of ranks for which the late one had waited.
@@ -118,12 +122,20 @@ impl Waits {
     /// E_i = max(0, W(late, i) - W(rank, i)) and P = W(rank, late).
     fn handed_on(&self, rank: u32, late: u32) -> impl Iterator<Item = (u32, f64)> {
         let most = self.most.get(&late).map_or(&[][..], Vec::as_slice);
-        let thirds = most.iter().filter(move |(peer, _)| *peer != rank);
-        let longer =
-            thirds.map(move |(peer, time)| (*peer, (time - self.between(rank, *peer)).max(0.0)));
-        let all: f64 = longer.clone().map(|(_, time)| time).sum();
-        let whole = all.max(self.between(rank, late));
-        longer.filter(|(_, time)| *time > 0.0).map(move |(peer, time)| (peer, time / whole))
+        let waits = self.times.get(&rank).map_or(&[][..], Vec::as_slice);
+        let (mut longer, mut count, mut all) = ([(0, 0.0); FOLLOWED], 0, 0.0);
+        for (peer, time) in most.iter().filter(|(peer, _)| *peer != rank) {
+            let time = time - between(waits, *peer);
+            if time > 0.0
+                && let Some(place) = longer.get_mut(count)
+            {
+                *place = (*peer, time);
+                count += 1;
+                all += time;
+            }
+        }
+        let whole = all.max(between(waits, late));
+        longer.into_iter().take(count).map(move |(peer, time)| (peer, time / whole))
     }
 }
 
@@ -193,25 +205,32 @@ fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<
     while delays.values().map(|waiting| sum(waiting)).sum::<f64>() > all / NEGLIGIBLE
         && compared < COMPARED
     {
-        let mut next = BTreeMap::<u32, BTreeMap<u32, f64>>::new();
+        let mut next = BTreeMap::<u32, Vec<(u32, f64)>>::new();
         for (late, waiting) in delays {
             let whole = sum(&waiting);
             let waiting = largest(waiting, WAITING);
             let scale = whole / sum(&waiting).max(f64::MIN_POSITIVE);
             let mut own = whole;
             compared += waiting.len();
+            // Those to whom a delay is handed on are few.
+            let mut handed_on = Vec::<(u32, f64)>::with_capacity(FOLLOWED);
             for (rank, delay) in waiting {
                 for (peer, part) in waits.handed_on(rank, late) {
                     let delay = delay * scale * part;
                     own -= delay;
-                    *next.entry(peer).or_default().entry(late).or_default() += delay;
+                    match handed_on.iter_mut().find(|(known, _)| *known == peer) {
+                        Some((_, all)) => *all += delay,
+                        None => handed_on.push((peer, delay)),
+                    }
                     compared += 1;
                 }
             }
+            for (peer, delay) in handed_on {
+                next.entry(peer).or_default().push((late, delay));
+            }
             *origins.entry(late).or_default() += own.max(0.0);
         }
-        let listed = next.into_iter().map(|(late, waiting)| (late, waiting.into_iter().collect()));
-        delays = listed.collect();
+        delays = next;
     }
     origins
 }
