@@ -314,7 +314,7 @@ fn a_rank_that_asks_for_ever_is_told_to_ask() {
         let started = Started::new(mpi, "faults/deadlock.c", "asking");
         let name = mpi.name();
         let place = |mark| format!("at asking ({})", line("deadlock.c", mark));
-        let barrier = format!("ranks 0, 2 in MPI_Barrier {} for ", place("last"));
+        let barrier = format!("ranks 0 and 2 in MPI_Barrier {} for ", place("last"));
         let begun = Instant::now();
         let mut first = String::new();
         while !first.contains(&barrier) && begun.elapsed() < Duration::from_secs(60) {
@@ -330,7 +330,7 @@ fn a_rank_that_asks_for_ever_is_told_to_ask() {
         );
         for words in ["--mpi", "--why"] {
             let first = started.first_words(&[words]);
-            assert!(first.starts_with("Ranks 0, 2 had been in a call for "), "{name}: {first}");
+            assert!(first.starts_with("Ranks 0 and 2 had been in a call for "), "{name}: {first}");
             assert!(first.contains(&barrier) && first.contains(&asked), "under {name}: {first}");
             assert!(first.contains("So the program may have hung"), "under {name}: {first}");
         }
@@ -346,7 +346,7 @@ fn a_rank_for_which_all_others_wait_is_named() {
         let top = started.standstill();
         let first = started.first_words(&["--mpi"]);
         for text in [&top, &first] {
-            let barrier = format!("ranks 0, 2 in MPI_Barrier at computing ({place}) for ");
+            let barrier = format!("ranks 0 and 2 in MPI_Barrier at computing ({place}) for ");
             assert!(text.contains(&barrier), "under {name}: {text}");
             assert!(text.contains("rank 1 outside of MPI, without a new call for "), "{text}");
             let waits = "They wait for rank 1, which is outside of MPI: it computes, or the program may hang.";
@@ -361,7 +361,7 @@ fn a_rank_for_which_all_others_wait_is_named() {
         let first = started.first_words(&["--mpi"]);
         let receive = format!("rank 1 in MPI_Recv from 0 at collective ({message}) for ");
         assert!(first.contains(&receive), "under {name}: {first}");
-        let sum = format!("ranks 0, 2 in MPI_Allreduce at collective ({sum}) for ");
+        let sum = format!("ranks 0 and 2 in MPI_Allreduce at collective ({sum}) for ");
         assert!(first.contains(&sum), "under {name}: {first}");
         assert!(first.contains("0 -> 1 -> 0: the program may hang"), "under {name}: {first}");
     }

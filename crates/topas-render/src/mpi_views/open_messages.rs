@@ -101,7 +101,7 @@ mod tests {
         );
         assert_eq!(
             all([&[(0, 7), (2, 7)], &[(2, 5)], &[]]),
-            ", for which ranks 0, 2 have not sent messages with tag 7, but rank 2 a message with tag 5,"
+            ", for which ranks 0 and 2 have not sent messages with tag 7, but rank 2 a message with tag 5,"
         );
         assert_eq!(
             all([&[], &[], &[(3, 1), (3, 2), (3, 3), (3, 4), (3, 5)]]),

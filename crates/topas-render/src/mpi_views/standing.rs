@@ -95,8 +95,13 @@ fn time(ns: u64) -> String {
     duration(ns as f64 / 1e9)
 }
 
-/// `rank 3`, or `ranks 0-2, 5`.
+/// `rank 3`, `ranks 1 and 3`, or `ranks 0-2, 5`.
 pub(super) fn rank_words(ranks: &[u32]) -> String {
+    if let [one, other] = ranks
+        && one.abs_diff(*other) > 1
+    {
+        return format!("ranks {one} and {other}");
+    }
     let listed = some_pes(&ranges(ranks.iter().map(|rank| u64::from(*rank))), NAMED);
     if ranks.len() == 1 { format!("rank {listed}") } else { format!("ranks {listed}") }
 }
