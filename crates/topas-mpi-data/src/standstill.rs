@@ -37,7 +37,7 @@ pub struct Standstill {
     pub is_lasting: bool,
     /// Circles of ranks of which each may wait for the next, and the last for the first
     pub cycles: Vec<Vec<u32>>,
-    /// How the collective operations differ in which all ranks are, if they are in such and none goes on
+    /// How the collective operations differ in which all ranks are, if they are in such and none has gone on for so long
     pub mismatch: Option<Mismatch>,
     /// The rank outside of MPI for which the others may wait; None if there is none, or more than one
     pub waited_for: Option<u32>,
@@ -87,7 +87,8 @@ impl Standstill {
         };
         let cycles = waits.cycles();
         let is_lasting = since.is_some_and(is_long);
-        let mismatch = since.and_then(|_| Mismatch::of(profile, &calls));
+        // Large data take their time, too, and some ranks are through with them before others.
+        let mismatch = if is_lasting { Mismatch::of(profile, &calls) } else { None };
         Some(Standstill { calls, outside, asking, since, is_lasting, cycles, mismatch, waited_for })
     }
 }

@@ -154,6 +154,9 @@ fn collectives_that_do_not_match_are_told_apart() {
     assert_eq!(mismatch(&[barrier(), barrier()]), Some(Mismatch::Hidden));
     let other = || [barrier(), at("Recv", Some(0), 20)];
     assert_eq!((mismatch(&other()), mismatch(&[barrier(), outside(20)])), (None, None));
+    // Large data take their time.
+    let slow = profile(&[at("Barrier", None, 2), at("Bcast", Some(1), 2)], 100);
+    assert_eq!(Standstill::of(&slow).expect("stands still").mismatch, None);
     let finalize = || at("Finalize", None, 20);
     assert_eq!(mismatch(&[finalize(), finalize()]), None);
     // Of roots in other communicators nobody knows whether they are the same rank.
