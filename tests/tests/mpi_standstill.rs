@@ -287,23 +287,22 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
         started.end_from_outside();
         is_whole(&started.first_words(&["--why"]), "waited");
 
-        let place = line("deadlock.c", "tags");
-        let started = Started::new(mpi, "faults/deadlock.c", "tags");
-        started.standstill();
-        let first = started.first_words(&["--mpi"]);
-        let waits = format!(
-            "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received, at tags ({place}) for "
-        );
-        assert!(first.contains(&waits), "under {name}: {first}");
-
-        let place = line("deadlock.c", "large");
-        let started = Started::new(mpi, "faults/deadlock.c", "large");
-        started.standstill();
-        let first = started.first_words(&["--mpi"]);
-        let waits = format!(
-            "rank 2 in MPI_Wait, for whose message with tag 5 rank 0 has posted no receive, at large ({place}) for "
-        );
-        assert!(first.contains(&waits), "under {name}: {first}");
+        for (case, waits) in [
+            (
+                "tags",
+                "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received,",
+            ),
+            (
+                "large",
+                "rank 2 in MPI_Wait, for whose message with tag 5 rank 0 has posted no receive,",
+            ),
+        ] {
+            let waits = format!("{waits} at {case} ({}) for ", line("deadlock.c", case));
+            let started = Started::new(mpi, "faults/deadlock.c", case);
+            started.standstill();
+            let first = started.first_words(&["--mpi"]);
+            assert!(first.contains(&waits), "under {name}: {first}");
+        }
     }
 }
 

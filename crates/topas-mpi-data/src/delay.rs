@@ -295,6 +295,8 @@ pub struct DelayOrigins<'p> {
     all: f64,
     /// What of that begins in each rank, in s
     begins: BTreeMap<u32, f64>,
+    /// See [`DelayOrigins::first`]
+    first: Option<(u32, f64)>,
 }
 
 impl DelayOrigins<'_> {
@@ -302,14 +304,22 @@ impl DelayOrigins<'_> {
     pub fn of(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> DelayOrigins<'_> {
         let waited = profile.ranks.iter().flat_map(waited_for_others);
         let all = waited.map(|(_, blame)| of(&blame) as f64 / 1e9).sum();
-        DelayOrigins { profile, all, begins: delay_origins(profile, of) }
+        let begins = delay_origins(profile, of);
+        let mut origins = DelayOrigins { profile, all, begins, first: None };
+        origins.first = origins.foremost();
+        origins
     }
 
     /// The rank in which most of the waits begin, and how long these are in s, if there is one and it computes no
     /// shorter than the others. The others must wait longer than it does: by at least half of what begins in it, because less
     /// than two thirds of the waits begin in some rank of any run by chance, or else by a quarter. Where ranks are late in
     /// turn, for many steps each, sums can lead to any of them, and all wait alike.
-    pub fn first(&self) -> Option<(u32, f64)> {
+    pub const fn first(&self) -> Option<(u32, f64)> {
+        self.first
+    }
+
+    /// The same, found anew.
+    fn foremost(&self) -> Option<(u32, f64)> {
         let begins = self.begins.iter().map(|(rank, time)| (*rank, *time));
         let first = leading(begins, self.all, |rank| own_waits(self.profile, *rank))?;
         let (rank, begins) = first;
