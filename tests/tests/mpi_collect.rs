@@ -377,6 +377,9 @@ fn what_cannot_be_written_is_kept_and_what_is_foreign_is_told() {
         // The others were collected, these were not touched.
         let rest: Vec<PathBuf> = ["1.1", "2.1", "3.1"].map(named).into();
         assert_eq!(spool_files(&left.places.spool), rest);
+        let of_one = self::run(&mut left.collect(&["--launch", "no-id"])).ends(1).err();
+        assert!(of_one.contains("3 files that cannot be read are left alone"), "{of_one}");
+        assert_eq!(spool_files(&left.places.spool), rest);
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Collection {
     pub busy: usize,
     /// Files that were removed because there was nothing more to tell
     pub removed: usize,
+    /// Files that cannot be read, so that their launch is not known, where those of one launch were asked for; they are left
+    pub unknown: usize,
     /// Files that cannot be read, and why; they are left
     pub refused: Vec<(PathBuf, SpoolError)>,
 }
@@ -85,6 +87,7 @@ pub fn collect(
             Ok(Claim::Busy) => all.busy += 1,
             Ok(Claim::Done) => all.removed += usize::from(fs::remove_file(&path).is_ok()),
             Ok(Claim::Gone) => {}
+            Ok(Claim::Unknown) => all.unknown += 1,
             Err(error) => all.refused.push((path, error)),
         }
     }
@@ -110,6 +113,8 @@ enum Claim {
     Done,
     /// It is of another launch, or not there any more
     Gone,
+    /// One launch is asked for, and of which this is cannot be read
+    Unknown,
 }
 
 fn claim(path: &Path, uid: u32, launch: &str) -> Result<Claim, SpoolError> {
@@ -118,7 +123,7 @@ fn claim(path: &Path, uid: u32, launch: &str) -> Result<Claim, SpoolError> {
         Err(SpoolError::File(cause)) if cause.kind() == io::ErrorKind::NotFound => {
             return Ok(Claim::Gone);
         }
-        Err(_) if !launch.is_empty() => return Ok(Claim::Gone),
+        Err(_) if !launch.is_empty() => return Ok(Claim::Unknown),
         Err(SpoolError::Unfinished) if is_stillborn(path) => return Ok(Claim::Done),
         Err(error) => return Err(error),
     };

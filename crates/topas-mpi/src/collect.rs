@@ -69,7 +69,7 @@ fn in_directory(options: &Collect, directory: &Path, conf: &Conf, found: &mut us
             return exit::FAILED;
         }
     };
-    let Collection { launches, running, busy, removed, refused } = collected;
+    let Collection { launches, running, busy, removed, unknown, refused } = collected;
     *found += launches.len() + running + busy + removed;
     let mut worst = exit::OK;
     for (path, cause) in refused {
@@ -97,6 +97,11 @@ fn in_directory(options: &Collect, directory: &Path, conf: &Conf, found: &mut us
         if removed > 0 {
             let who = many(removed, "a file", "files");
             TOOL.say(&format!("{who} had nothing more to tell; removed"));
+        }
+        if unknown > 0 {
+            let what =
+                many(unknown, "a file that cannot be read is", "files that cannot be read are");
+            TOOL.say(&format!("{what} left alone; topas-mpi collect without --launch tells why"));
         }
     }
     worst
