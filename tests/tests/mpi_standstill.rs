@@ -16,7 +16,7 @@ use topas_tests::site::{Scratch, Site};
 
 const RANKS: u32 = 3;
 
-/// A program that was started with waits and call paths.
+/// A program that was started with waits and call paths, and all of whose ranks have come to MPI.
 struct Started {
     scratch: Scratch,
     places: Places,
@@ -34,6 +34,12 @@ impl Started {
         launch.args(["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes"]).arg(&program).arg(argument);
         launch.stdout(Stdio::null()).stderr(Stdio::null());
         let child = launch.spawn().expect("launch");
+        let begun = Instant::now();
+        while places.spooled_so_far().len() < RANKS as usize
+            && begun.elapsed() < Duration::from_secs(60)
+        {
+            thread::sleep(Duration::from_millis(20));
+        }
         Started { scratch, places, child }
     }
 
@@ -291,6 +297,10 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
             (
                 "tags",
                 "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received,",
+            ),
+            (
+                "sender",
+                "rank 1 in MPI_Wait, for which rank 0 has not sent a message with tag 9, but rank 2 a message with tag 9,",
             ),
             (
                 "large",

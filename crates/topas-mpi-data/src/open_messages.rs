@@ -43,7 +43,8 @@ pub struct MessageEnd {
 pub struct OpenMessages {
     /// Messages for which it has posted a receive, and which have not been sent, ascending
     pub awaited: Vec<MessageEnd>,
-    /// Messages that ranks have sent to it for which it waits, and for which it has not posted a receive, ascending
+    /// Messages that were sent to it, and for which it has not posted a receive, ascending: by ranks for which it waits, and by
+    /// others with a tag for which it waits
     pub untaken: Vec<MessageEnd>,
     /// If it awaits none: messages that it has sent, and for which no receive was posted, ascending. Those that need no receiver
     /// are over
@@ -126,13 +127,16 @@ impl MessageSearch<'_> {
                 open.unreceived = self.unreceived(own);
             }
         }
-        senders.sort_unstable();
-        senders.dedup();
         for sender in 0..self.boards.len() {
-            let from = self.boards.get(sender).map(|(from, _)| *from);
-            if let Some(from) = from.filter(|from| senders.contains(from)) {
+            let Some(from) = self.boards.get(sender).map(|(from, _)| *from) else { continue };
+            let is_awaited = senders.contains(&from);
+            // Of other ranks those messages matter that may be meant: they have a tag that is awaited.
+            if is_awaited || !open.awaited.is_empty() {
                 let tags = self.untaken(sender, own).unwrap_or_default();
-                open.untaken.extend(tags.into_iter().map(|tag| MessageEnd { rank: from, tag }));
+                let is_meant = |tag: &i32| open.awaited.iter().any(|message| message.tag == *tag);
+                let tags = tags.into_iter().filter(|tag| is_awaited || is_meant(tag));
+                let ends: Vec<_> = tags.map(|tag| MessageEnd { rank: from, tag }).collect();
+                open.untaken.extend(ends);
             }
         }
         open.untaken.sort_unstable();

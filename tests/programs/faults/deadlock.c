@@ -4,7 +4,8 @@
 // for each other, the others are through; "computing", one computes for ever, the others wait for it; "asking", one asks for ever for a message
 // that nobody sends; "mismatch", one is in another collective operation than the others; "order", one calls the same one of two
 // communicators in another order; "requests", each of two waits for two messages of the other, which sends one; "tags", one waits for a
-// message with another tag than the one that was sent; "large", one waits until its long message has left, which nobody receives.
+// message with another tag than the one that was sent; "sender", one
+// waits for a message of another rank than the one that sent one; "large", one waits until its long message has left, which nobody receives.
 
 #include <mpi.h>
 #include <string.h>
@@ -121,6 +122,18 @@ __attribute__((noinline)) static void tags(int rank)
         MPI_Recv(&one, 1, MPI_INT, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // tags
 }
 
+__attribute__((noinline)) static void sender(int rank)
+{
+    int one = 1;
+    MPI_Request open;
+    if (rank == 2)
+        MPI_Send(&one, 1, MPI_INT, 1, 9, MPI_COMM_WORLD);
+    if (rank == 1) {
+        MPI_Irecv(&one, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &open);
+        MPI_Wait(&open, MPI_STATUS_IGNORE); // sender
+    }
+}
+
 __attribute__((noinline)) static void large(int rank)
 {
     MPI_Request open;
@@ -160,6 +173,8 @@ int main(int argc, char **argv)
         requests(rank, part);
     } else if (strcmp(argv[1], "tags") == 0)
         tags(rank);
+    else if (strcmp(argv[1], "sender") == 0)
+        sender(rank);
     else if (strcmp(argv[1], "large") == 0)
         large(rank);
     else
