@@ -167,7 +167,8 @@ fn event_logs_of_hosts_tell_how_far_apart_their_clocks_are() {
 }
 
 /// The patterns by which analysis tools are tried, each with the only ranks that can make others wait,
-/// and how; no ranks where who is last is left to chance.
+/// and how; no ranks where who is last is left to chance. Of collectives from a root another rank can, too, by which the
+/// root's data go, if a loaded machine lets that come later: for a small part.
 const PATTERNS: [(&str, &str, &[u64]); 10] = [
     ("late_sender", "late_sender_seconds", &[0, 2]),
     ("late_receiver", "late_receiver_seconds", &[1, 3]),
@@ -192,19 +193,24 @@ fn the_patterns_of_tools_are_found_with_their_seconds_and_ranks() {
             if !mpi.takes(place) && ranks.is_empty() {
                 continue;
             }
-            let profile = scratch.path().join(case);
-            fs::write(&profile, holds(mpi, program, case, 4, 20)).expect("profile");
-            let text = view(&scratch, &profile, &["--waits", "--json"]);
-            let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-            let waited_for = json["waits"]["waited_for"].as_array().expect("ranks");
-            let culprits: Vec<u64> = waited_for
-                .iter()
-                .filter(|of| of[seconds].as_f64().expect("seconds") > 0.0)
-                .map(|of| of["rank"].as_u64().expect("rank"))
-                .collect();
-            let known = |rank| ranks.is_empty() || ranks.contains(rank);
-            let right = !culprits.is_empty() && culprits.iter().all(known);
-            assert!(right, "{case} under {}: {text}", mpi.name());
+            once(|| {
+                let profile = scratch.path().join(case);
+                fs::write(&profile, holds(mpi, program, case, 4, 20)).expect("profile");
+                let text = view(&scratch, &profile, &["--waits", "--json"]);
+                let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+                let waited_for = json["waits"]["waited_for"].as_array().expect("ranks");
+                let waited = |of: &serde_json::Value| of[seconds].as_f64().expect("seconds");
+                let all: f64 = waited_for.iter().map(waited).sum();
+                let small = if seconds.starts_with("coll") { all / 20.0 } else { 0.0 };
+                let culprits: Vec<u64> = waited_for
+                    .iter()
+                    .filter(|of| waited(of) > small)
+                    .map(|of| of["rank"].as_u64().expect("rank"))
+                    .collect();
+                let known = |rank| ranks.is_empty() || ranks.contains(rank);
+                let right = !culprits.is_empty() && culprits.iter().all(known);
+                right.then_some(()).ok_or_else(|| format!("{case} under {}: {text}", mpi.name()))
+            });
         }
     }
 }

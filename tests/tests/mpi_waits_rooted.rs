@@ -1,5 +1,5 @@
 //! Waits in collectives with a root, in programs that note themselves when they came and left: who moves much stays
-//! for who takes it, and who moves little does not.
+//! for who takes it, and who moves little for the ranks by which it goes.
 
 use topas_tests::mpi_installation::Mpi;
 use topas_tests::waits::{Ranks, holds, holds_on, profile, under_each};
@@ -28,6 +28,23 @@ fn who_moves_much_to_a_root_or_from_it_stays_for_who_takes_it() {
             }
             // Those who only give little go on at once: just the root waits.
             holds(mpi, program, "small", 3, ROUNDS);
+        },
+    );
+}
+
+/// Small data go by trees of ranks: some wait for others than the root.
+#[test]
+fn who_moves_little_waits_for_ranks_by_which_it_goes() {
+    under_each(
+        Mpi::installed("who_moves_little_waits_for_ranks_by_which_it_goes"),
+        "rooted",
+        |mpi, program| {
+            let found = profile(&holds(mpi, program, "trees", 4, 2 * ROUNDS));
+            for routine in ["Bcast", "Reduce"] {
+                // Of four ranks one is behind another one, which is late in a third of the rounds, or is so itself.
+                let seconds: f64 = (1..4).map(|rank| waited(&found, rank, routine)).sum();
+                assert!(seconds > 0.06, "{routine}: {seconds} s under {}", mpi.name());
+            }
         },
     );
 }

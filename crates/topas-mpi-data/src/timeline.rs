@@ -464,6 +464,7 @@ impl<'l> TimelineReader<'l, '_> {
                     routine: event.routine,
                     root: event.arguments.peer,
                     rank: process.rank as i32,
+                    bytes: event.arguments.sent.max(event.arguments.received),
                     waits,
                     class: role.class,
                     call,

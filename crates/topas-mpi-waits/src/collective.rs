@@ -20,10 +20,16 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether ranks may stay in it until others have come for whom they need not wait: where much is moved, a rank
-    /// hands its data to such a rank, or the root to all, and no MPI keeps so much until that one comes.
-    pub const fn has_companions(self) -> bool {
+    /// Whether it has a root.
+    pub const fn is_rooted(self) -> bool {
         matches!(self, Shape::FromRoot | Shape::ToRoot)
+    }
+
+    /// Whether ranks may stay in it until others have come for whom they need not wait. Where much is moved, a rank hands its
+    /// data to such a rank, or the root to all, and no MPI keeps so much until that one comes. Little data may come from another
+    /// rank than the root or the lower ones, which has to have come, too; and a rank may add up what others give.
+    pub const fn has_companions(self) -> bool {
+        self.is_rooted() || matches!(self, Shape::FromLower)
     }
 
     /// The ranks of the communicator for which a rank waits: from the first to less than the
@@ -58,7 +64,8 @@ pub struct CollectivePlace {
     pub near: bool,
     /// Of a persistent one, the key of its starts; else 0. Then there is none for ranks of other nodes
     pub starts: u64,
-    /// The root of a collective that moves much, plus 1; else 0: see [`Shape::has_companions`]
+    /// The root of a collective that moves much, plus 1; else 0: see [`Shape::has_companions`]. Of one that moves little, who was
+    /// outside of MPI is looked at
     pub companions: u32,
 }
 

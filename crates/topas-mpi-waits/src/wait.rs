@@ -263,19 +263,18 @@ impl Findings {
             // Two calls of each epoch look at the same post: that it was there says nothing.
             Awaited::Post if moment <= self.call.began => self.looked = true,
             Awaited::Receive => self.receiver_began(sent, peer, moment),
-            Awaited::Companion => self.stayed(peer, moment, tolerance),
+            Awaited::Companion => self.stayed(true, peer, moment, tolerance),
             _ => self.other_began(awaited.cause(), peer, moment),
         }
     }
 
     /// A rank came at this moment, which may be wrong by the tolerance, for which the call need not wait. If the call
-    /// stayed for it, the rest was the transfer. If not, all was, from what the call did wait for on. Where the two differ
-    /// by a quarter or less, the call is not said to have stayed: transfers take that much longer by chance.
-    fn stayed(&mut self, peer: u64, moment: u64, tolerance: u64) {
+    /// stayed for it, the rest was the transfer. If not, all was, from what the call did wait for on: see [`stayed_for`].
+    pub(crate) fn stayed(&mut self, much: bool, peer: u64, moment: u64, tolerance: u64) {
         let until = moment.saturating_add(tolerance);
         let rest = self.call.ended.saturating_sub(moment).saturating_add(tolerance);
         let waited = self.call.until(moment).saturating_sub(self.longest);
-        if until <= self.call.ended && waited > rest / 4 {
+        if until <= self.call.ended && stayed_for(much, self.longest, waited, rest) {
             self.other_began(Cause::Collective, peer, moment);
         }
     }
@@ -402,6 +401,15 @@ impl Findings {
     }
 }
 
+/// Whether a call of a collective stayed for a rank for which it need not wait, and which came `waited` ticks after all was
+/// there that the call had to wait for, which took `longest` ticks, and `rest` ticks before the call was over. Where `much` is
+/// moved, transfers take a quarter longer by chance. Little is moved at once, so that a call which stays for a rank is over soon after
+/// that came. But so is one that has only got its processor back from that rank: nobody else is accused than the rank that
+/// the call had to wait for, if that was most of the wait.
+pub const fn stayed_for(much: bool, longest: u64, waited: u64, rest: u64) -> bool {
+    if much { waited > rest / 4 } else { waited / 4 >= rest && waited > longest }
+}
+
 /// What findings tell, in order.
 #[cfg(test)]
 pub(crate) fn told(findings: &Findings) -> std::vec::Vec<(Figure, u64, u64)> {
@@ -508,6 +516,26 @@ mod tests {
         assert_eq!(after(Some(160), 169, 0), waited(2, 69));
         assert_eq!(after(Some(160), 168, 0), waited(1, 60));
         assert_eq!(after(Some(160), 150, 0), waited(1, 60));
+    }
+
+    #[test]
+    fn a_call_that_moves_little_stays_for_a_rank_if_it_leaves_at_once_after() {
+        let call = Call { function: 1, counts: true, began: 100, ended: 200 };
+        let after = |proven: u64, moment| {
+            let mut findings = Findings::of(call);
+            findings.other_began(Cause::Collective, 1, proven);
+            findings.stayed(false, 2, moment, 0);
+            told(&findings)
+        };
+        let waited = |peer, ticks| vec![(Figure::Waited(Cause::Collective), peer, ticks)];
+        assert_eq!(after(90, 180), waited(2, 80));
+        assert_eq!(after(90, 179), []);
+        assert_eq!(after(90, 201), []);
+        assert_eq!(after(140, 188), waited(2, 88));
+        assert_eq!(after(140, 187), waited(1, 40));
+        // Most of the wait was for the other one.
+        assert_eq!(after(149, 199), waited(2, 99));
+        assert_eq!(after(150, 199), waited(1, 50));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub enum ProfilePart {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [1_074_000, 830_000, 6_000, 821_000];
+const MAX_SIZE: [usize; 4] = [1_074_000, 834_000, 6_000, 821_000];
 
 /// The same for AArch64, each of whose instructions has four bytes, and where programs hold no library.
 const MAX_SIZE_AARCH64: [usize; 4] = [1_050_000, 728_000, 6_500, 0];

@@ -1,5 +1,5 @@
 /* Waits in collectives with a root, of known length: rooted CASE FILE ROUNDS. Each time another rank is late. Large
-   data have to wait for who takes them, small ones go without. */
+   data have to wait for who takes them; small ones go without, but may go through another rank. */
 #include "truth.h"
 
 enum { LARGE = 400000, SMALL = 64 };
@@ -84,6 +84,24 @@ static void reduce(void)
     }
 }
 
+/* Not the root, which waits for nobody or for all: so ranks wait for those from which they get the root's data, or which give
+   it theirs. */
+static void trees(void)
+{
+    for (int i = 0; i < rounds; i++) {
+        int late = 1 + i / 2 % (ranks - 1), sum[4];
+        meet_outside();
+        if (own == late)
+            pass(15);
+        call *c = comes_to(i % 2 ? "Reduce" : "Bcast", i % 2 ? 2 : 1, 0, i);
+        if (i % 2)
+            MPI_Reduce(out, sum, 4, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+        else
+            MPI_Bcast(in, SMALL, MPI_BYTE, 0, MPI_COMM_WORLD);
+        leaves(c);
+    }
+}
+
 /* In a communicator whose ranks are in another order, with requests. */
 static void started(void)
 {
@@ -110,7 +128,7 @@ static void started(void)
 int main(int argc, char **argv)
 {
     static const named_case cases[] = {{"large", large},     {"small", small}, {"late_root", late_root}, {"scatter", scatter},
-                 {"bcast", bcast},     {"reduce", reduce}, {"started", started}};
+                 {"bcast", bcast},     {"reduce", reduce}, {"started", started}, {"trees", trees}};
     if (argc < 4)
         return 64;
     out = calloc(LARGE, 1);

@@ -159,15 +159,36 @@ static double stayed(int rank, const call *c)
     return stay(c, until, last_of(rank, c, 0, ranks)) - c->entered;
 }
 
+/* All ranks are on one host. */
+static int are_together(void)
+{
+    for (int other = 1; other < ranks; other++)
+        if (strcmp(of_rank[other].host, of_rank[0].host))
+            return 0;
+    return 1;
+}
+
+/* Until when a call of a collective of shape 1 to 3 stayed that moves little, and that waited until `since`: until ranks came
+   for whom it need not wait, if it was over at once after that. Ranks of several hosts do not know that. */
+static double stayed_little(int rank, const call *c, double since)
+{
+    double came[2] = {0, last_of(rank, c, 0, ranks)};
+    if (c->shape == 2 && rank != c->root)
+        came[0] = last_of(rank, c, c->root, c->root + 1);
+    for (int i = 0; i < 2 && are_together(); i++)
+        if (came[i] - since >= 4 * (c->left - came[i]) && came[i] - since > since - c->entered)
+            since = came[i];
+    return since;
+}
+
 /* Until when the call that completes a collective of shape 0 to 3, by its number, was held up after `since` because another
    rank was outside of MPI: until that called MPI again, if it was away for most of the time, and the call was over soon
    after. Ranks of several hosts do not know that. */
 static double held(int rank, const call *c, double since)
 {
     double last = since;
-    for (int other = 0; other < ranks; other++)
-        if (strcmp(of_rank[other].host, of_rank[rank].host))
-            return since;
+    if (!are_together())
+        return since;
     for (int other = 0; other < ranks; other++) {
         double went = of_rank[other].went[c->first], back = of_rank[other].back[c->first];
         if (other != rank && back - went > 50e-6 && back <= c->left && back > last &&
@@ -229,6 +250,8 @@ static void add_up(int rank)
                     collective = waited;
             }
         double may = 0;
+        if (c->kind == 3 && c->shape >= 1 && c->shape <= 3)
+            collective = stayed_little(rank, c, c->entered + collective) - c->entered;
         if (c->kind == 6)
             collective = held(rank, c, c->entered + collective) - c->entered;
         if (c->kind == 7)

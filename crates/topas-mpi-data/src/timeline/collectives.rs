@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 use topas_mpi_table::Gathering;
+use topas_mpi_waits::protocol::SMALL_MESSAGE;
+use topas_mpi_waits::wait::stayed_for;
 
 use super::messages::TimedCall;
 use super::notes::{NoteKind, Notes, TimelineNote};
@@ -19,6 +21,8 @@ pub(super) const WORLD: u64 = 1;
 struct Arrival {
     call: TimedCall,
     rank: i32,
+    /// Bytes that the call has sent, or received if these are more
+    bytes: u64,
     waiting: Waiting,
 }
 
@@ -54,6 +58,8 @@ pub(super) struct GatheredCall {
     pub(super) routine: u16,
     pub(super) root: i32,
     pub(super) rank: i32,
+    /// Bytes that the call has sent, or received if these are more
+    pub(super) bytes: u64,
     pub(super) waits: bool,
     pub(super) class: TimeClass,
     pub(super) call: TimedCall,
@@ -77,7 +83,7 @@ impl Collectives {
 
     /// Adds a call with which a rank comes to a collective.
     pub(super) fn add(&mut self, key: CollectiveKey, gathered: &GatheredCall, notes: &mut Notes) {
-        let GatheredCall { gathering, routine, root, rank, waits, class, call } = *gathered;
+        let GatheredCall { gathering, routine, root, rank, bytes, waits, class, call } = *gathered;
         let assembly = self.open.entry(key).or_insert_with(|| Assembly {
             gathering,
             routine,
@@ -88,7 +94,7 @@ impl Collectives {
         });
         assembly.is_odd |= assembly.routine != routine;
         let waiting = if waits { Waiting::Itself } else { Waiting::Later };
-        assembly.arrivals.push(Arrival { call, rank, waiting });
+        assembly.arrivals.push(Arrival { call, rank, bytes, waiting });
         self.close_whole(key, notes);
         if self.open.len() > MOST_OPEN {
             self.close_oldest(notes);
@@ -197,7 +203,9 @@ impl Assembly {
                 Waiting::By(call) => (call, TimeClass::PointToPoint),
                 Waiting::Later | Waiting::Untold => continue,
             };
-            let Some(late) = late else { continue };
+            let is_own = matches!(arrival.waiting, Waiting::Itself);
+            let stayed = if is_own { self.stayed(arrival, is_root, late, &order) } else { late };
+            let Some(late) = stayed else { continue };
             let came = late.call.began;
             let wait = came.min(waiting.ended).saturating_sub(waiting.began);
             if wait > 0 {
@@ -212,5 +220,40 @@ impl Assembly {
             }
         }
         true
+    }
+
+    /// For whom a call waited that had to wait for this one, if for any: perhaps it stayed longer for another rank. `order` has
+    /// the arrivals in their order.
+    fn stayed<'a>(
+        &self,
+        own: &Arrival,
+        is_root: bool,
+        late: Option<&'a Arrival>,
+        order: &[&'a Arrival],
+    ) -> Option<&'a Arrival> {
+        let TimedCall { began, ended, .. } = own.call;
+        let is_rooted = matches!(self.gathering, Gathering::FromRoot | Gathering::ToRoot);
+        if !is_rooted && self.gathering != Gathering::FromLower {
+            return late;
+        }
+        let blocks = if is_root { self.arrivals.len().max(1) as u64 } else { 1 };
+        let much = is_rooted && own.bytes / blocks > SMALL_MESSAGE;
+        let last = |counts: &dyn Fn(i32) -> bool| {
+            let is_it = |other: &&&Arrival| {
+                other.rank != own.rank && counts(other.rank) && other.call.began <= ended
+            };
+            order.iter().rev().find(is_it).copied()
+        };
+        let root = last(&|rank| self.gathering == Gathering::ToRoot && rank == self.root);
+        let mut found = late;
+        for other in [root, last(&|_| true)].into_iter().flatten() {
+            let longest = found.map_or(0, |late| late.call.began.min(ended).saturating_sub(began));
+            let waited = other.call.began.saturating_sub(began).saturating_sub(longest);
+            let rest = ended.saturating_sub(other.call.began);
+            if waited > 0 && stayed_for(much, longest, waited, rest) {
+                found = Some(other);
+            }
+        }
+        found
     }
 }

@@ -9,6 +9,7 @@ use super::*;
 use crate::trace::StreamedEvent;
 
 mod clocks;
+mod collectives;
 mod epochs;
 mod exchanges;
 mod late_receivers;
@@ -309,33 +310,6 @@ fn a_delay_is_that_of_the_rank_in_which_it_arose() {
             assert_eq!(delayed, [0, 20, 40]);
             assert_eq!(time(timeline, 0, TimeClass::LateSender), 40);
             assert_eq!(time(timeline, 1, TimeClass::LateSender), 20);
-        },
-    );
-}
-
-#[test]
-fn who_waits_for_whom_depends_on_the_collective() {
-    let root = |peer| CallArguments { peer, ..NONE };
-    told(
-        &[
-            &[
-                ("MPI_Barrier", 10, 50, NONE),
-                ("MPI_Bcast", 60, 61, root(0)),
-                ("MPI_Reduce", 70, 91, root(0)),
-            ],
-            &[
-                ("MPI_Barrier", 48, 50, NONE),
-                ("MPI_Bcast", 52, 62, root(0)),
-                ("MPI_Reduce", 90, 91, root(0)),
-            ],
-        ],
-        |timeline| {
-            let notes: Vec<(u32, u32, u64)> = timeline
-                .notes
-                .iter()
-                .map(|note| (note.place.row, note.place.call, note.wait / MS))
-                .collect();
-            assert_eq!(notes, [(0, 0, 38), (0, 2, 20), (1, 1, 8)]);
         },
     );
 }

@@ -10,6 +10,7 @@ pub mod between;
 mod boards;
 mod bridges;
 mod collectives;
+mod companions;
 mod completions;
 mod departures;
 mod epochs;
@@ -25,7 +26,6 @@ mod partitions;
 pub mod partners;
 pub mod quick;
 pub mod role;
-mod rooted;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{

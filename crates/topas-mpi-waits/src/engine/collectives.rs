@@ -6,7 +6,6 @@ use crate::collective::CollectivePlace;
 use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::{Post, Progress};
-use crate::protocol::SentSize;
 use crate::wait::{Awaited, Call, Cause, Figure, peer_with};
 
 /// Where the usual time of collectives of so many ranks is kept, among that of peers.
@@ -113,9 +112,17 @@ impl Engine {
         }
     }
 
-    /// The last of these: whether the call stayed for it follows.
-    pub fn stayed(&mut self, waiting: &mut WaitingCall, (moment, peer): (u64, u64)) {
-        waiting.findings.began((Awaited::Companion, SentSize::NOTHING), peer, moment, 0);
+    /// The last of these: whether the call, which moves much or little, stayed for it follows.
+    pub fn stayed(&mut self, waiting: &mut WaitingCall, much: bool, (moment, peer): (u64, u64)) {
+        waiting.findings.stayed(much, peer, moment, 0);
+    }
+
+    /// Whether a call of a collective of so many ranks went on for so long after all had come for whom it had to wait that
+    /// a look at all of them takes a small part of that.
+    pub fn stays_long(&self, waiting: &WaitingCall, ranks: u32) -> bool {
+        let findings = &waiting.findings;
+        let most = self.most.max(self.least.saturating_mul(u64::from(ranks)));
+        findings.length().saturating_sub(findings.longest) > most
     }
 
     /// Whether a started collective that is complete went on for long after all had come for whom the call waited.

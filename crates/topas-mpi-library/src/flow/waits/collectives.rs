@@ -8,7 +8,7 @@ use topas_mpi_waits::posts::Post;
 use topas_mpi_waits::wait::Cause;
 
 use super::bridges::{self, Sought};
-use super::rooted::{self, Rooted};
+use super::companions::{self, OwnPart};
 use super::{Returned, boards, far, handle, neighbors, with};
 use crate::flow::amount::word;
 use crate::flow::ledger::{Ledger, generation, place};
@@ -34,8 +34,8 @@ impl Returned<'_> {
         }
         let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
         let mut far = 0;
-        let rooted = Rooted { shape, handle, rank, root, size };
-        let moves_much = long && known.is_some() && !inter && self.moves_much(&rooted);
+        let part = OwnPart { shape, handle, rank, root, size };
+        let moves_much = long && known.is_some() && !inter && self.moves_much(&part);
         if let Some(number) = known.filter(|_| !all && !inter && !bridges::is_bridged(handle)) {
             let is_leaf = moves_much && shape == Shape::ToRoot && rank != root;
             let asks = long && (!awaited || is_leaf) && call.counts;
@@ -62,8 +62,17 @@ impl Returned<'_> {
         } else if let Some(number) = known.filter(|_| call.counts) {
             meet_far(&mut waiting, far, number);
         }
-        if let Some(number) = known.filter(|_| moves_much) {
-            self.stayed(&rooted, &mut waiting, number, if all { None } else { Some(far) });
+        let is_of_ranks = !inter && self.role.members == self.role.comm;
+        if let Some(number) = known.filter(|_| is_of_ranks)
+            && shape.has_companions()
+        {
+            self.stayed(
+                &part,
+                moves_much,
+                &mut waiting,
+                number,
+                if all { None } else { Some(far) },
+            );
         }
         end_meeting(waiting, size);
     }
@@ -128,8 +137,8 @@ impl Returned<'_> {
         let Some(number) = came.checked_sub(1) else { return };
         let (first, end) = self.awaited(shape, rank, size, inter);
         let root = self.root();
-        let rooted = Rooted { shape, handle, rank, root, size };
-        let companions = if !inter && self.moves_much(&rooted) { root + 1 } else { 0 };
+        let part = OwnPart { shape, handle, rank, root, size };
+        let companions = if !inter && self.moves_much(&part) { root + 1 } else { 0 };
         let known = self.comm();
         // Nobody else has to be there yet.
         let is_near = self.nearness(handle, size, [0, 0], number).all;
@@ -352,7 +361,7 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
     }
     if of.first >= of.end {
         with(|engine, _, _| engine.looked(waiting));
-        rooted::completed(library, ledger, waiting, post, known);
+        companions::completed(library, ledger, waiting, post, known);
         return held_up(library, ledger, waiting, post, known && of.near);
     }
     let own = with(|_, _, boards| boards.rank());
@@ -380,7 +389,7 @@ pub fn completed(library: &Library, ledger: &mut Ledger, waiting: &mut WaitingCa
         }
     }
     with(|engine, _, _| engine.looked(waiting));
-    rooted::completed(library, ledger, waiting, post, known);
+    companions::completed(library, ledger, waiting, post, known);
     held_up(library, ledger, waiting, post, known);
 }
 

@@ -477,7 +477,7 @@ mod tests {
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
         }
         for (f, role) in functions().zip(&ROLES) {
-            let rooted = matches!(role.gathers, Some(Shape::FromRoot | Shape::ToRoot));
+            let rooted = role.gathers.is_some_and(Shape::is_rooted);
             let known = role.gathers.is_none() || role.members != NONE;
             assert!(known && (!rooted || role.root != NONE), "{}: {role:?}", f.name);
         }

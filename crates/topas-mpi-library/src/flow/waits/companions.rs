@@ -1,9 +1,10 @@
-//! Rooted collectives that move much, in which ranks stay for others than those whose data they need.
+//! Collectives in which ranks stay for others than those whose data they need.
 //!
-//! A rank that only gives its data need not wait for anybody, and one that gets them needs the root alone. But no MPI
-//! keeps large data until another rank comes: in `Gather` a rank stays until the root takes its block, and in `Bcast`
-//! until those ranks have come to which it hands the data on. Which these are is a matter of the MPI, so what counts
-//! is that the rank left soon after one of them had come.
+//! A rank that only gives its data need not wait for anybody, one that gets them needs the root alone, and in `Scan` those of
+//! lower rank. But no MPI keeps large data until another rank comes: in `Gather` a rank stays until the root takes its block,
+//! and in `Bcast` until those ranks have come to which it hands the data on. Small data go by trees: a rank gets them
+//! from another one than the root, or adds up those of others. Which ranks these are is a matter of the MPI, so
+//! what counts is that the rank left soon after one of them had come.
 
 use topas_mpi_table::{FlowAmount, Way};
 use topas_mpi_waits::collective::{CollectivePlace, Shape};
@@ -21,20 +22,20 @@ use crate::flow::library::Library;
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
 
-/// A collective with a root.
-pub(super) struct Rooted {
+/// A collective as this rank takes part in it.
+pub(super) struct OwnPart {
     pub shape: Shape,
     /// The communicator
     pub handle: u64,
     /// The rank of this process in it
     pub rank: u32,
-    /// That of the root
+    /// That of the root, if there is one
     pub root: u32,
     /// How many come
     pub size: u32,
 }
 
-impl Rooted {
+impl OwnPart {
     /// Whether this rank gives data to others: where it need not wait for anybody.
     const fn gives(&self) -> bool {
         (self.rank == self.root) == matches!(self.shape, Shape::FromRoot)
@@ -44,8 +45,8 @@ impl Rooted {
 impl Returned<'_> {
     /// Whether the blocks of this rank are so large that it may have to wait for those who take them. Of blocks of
     /// different sizes the mean counts.
-    pub(super) fn moves_much(&mut self, of: &Rooted) -> bool {
-        if !of.shape.has_companions() || self.role.members != self.role.comm {
+    pub(super) fn moves_much(&mut self, of: &OwnPart) -> bool {
+        if !of.shape.is_rooted() || self.role.members != self.role.comm {
             return false;
         }
         let way = if of.gives() { Way::Sent } else { Way::Received };
@@ -65,28 +66,33 @@ impl Returned<'_> {
         bytes / blocks > SMALL_MESSAGE
     }
 
-    /// For whom the call stayed beyond those for whom it had to wait. `far` is the key of the collective if members
-    /// may be on other nodes: 0 if these do not know it.
+    /// For whom the call, which moves much or little, stayed beyond those for whom it had to wait. `far` is the key of the
+    /// collective if members may be on other nodes: 0 if these do not know it.
     #[cold]
     #[inline(never)]
     pub(super) fn stayed(
         &mut self,
-        of: &Rooted,
+        of: &OwnPart,
+        much: bool,
         waiting: &mut WaitingCall,
         number: u64,
         far: Option<u64>,
     ) {
+        if !much && !with(|engine, _, _| engine.stays_long(waiting, of.size)) {
+            return;
+        }
         match far.filter(|_| !self.are_here(of)) {
-            Some(0) => {}
-            Some(key) => self.stayed_far(of, waiting, number, key),
-            None if self.call.counts => stayed(self.library, self.ledger, waiting, of, number),
-            None => {}
+            Some(key) if key != 0 && much => self.stayed_far(of, waiting, number, key),
+            None if self.call.counts => {
+                stayed(self.library, self.ledger, waiting, of, much, number);
+            }
+            _ => {}
         }
     }
 
     /// Whether all members are on this node, of which that is not known yet: when they came, some perhaps had not yet
     /// come to MPI.
-    fn are_here(&mut self, of: &Rooted) -> bool {
+    fn are_here(&mut self, of: &OwnPart) -> bool {
         with(|_, numbers, _| numbers.is_near(self.library, of.handle)).is_none()
             && (0..of.size).all(|other| {
                 let member = self.member(of.handle, other);
@@ -96,7 +102,7 @@ impl Returned<'_> {
 
     /// Tells the member that collects arrivals that this one came for whom nobody needs to wait, and asks for those
     /// who may have held up the call.
-    fn stayed_far(&mut self, of: &Rooted, waiting: &mut WaitingCall, number: u64, key: u64) {
+    fn stayed_far(&mut self, of: &OwnPart, waiting: &mut WaitingCall, number: u64, key: u64) {
         let to = self.member(of.handle, turn(number, of.size));
         if to == peers::OTHERS {
             return;
@@ -136,7 +142,8 @@ fn stayed(
     library: &Library,
     ledger: &mut Ledger,
     waiting: &mut WaitingCall,
-    of: &Rooted,
+    of: &OwnPart,
+    much: bool,
     number: u64,
 ) {
     if bridges::is_bridged(of.handle) {
@@ -151,7 +158,7 @@ fn stayed(
             last = last.max(came);
         }
         if let Some(last) = last {
-            with(|engine, _, _| engine.stayed(waiting, last));
+            with(|engine, _, _| engine.stayed(waiting, much, last));
         }
     };
     if of.shape == Shape::ToRoot {
@@ -184,5 +191,6 @@ pub(super) fn completed(
     } else {
         Shape::ToRoot
     };
-    stayed(library, ledger, waiting, &Rooted { shape, handle, rank, root, size }, place.number);
+    let of = OwnPart { shape, handle, rank, root, size };
+    stayed(library, ledger, waiting, &of, true, place.number);
 }
