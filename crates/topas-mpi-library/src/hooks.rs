@@ -38,8 +38,10 @@ pub fn entered(frame: &mut Frame, thread: &mut Thread) {
 /// See the module.
 #[inline(always)]
 pub fn returned(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
-    let collective = frame.result as i32 == 0 && !paused() && noted(frame, thread, now);
-    if has(WAITS) && !collective {
+    let is_noted = frame.result as i32 == 0
+        && !paused()
+        && if asks(frame) { asked(frame, thread, now) } else { noted(frame, thread, now) };
+    if has(WAITS) && !is_noted {
         flow::waits::after(frame, thread, now);
     }
     if !core::ptr::eq(thread.outer, frame) {
@@ -47,11 +49,23 @@ pub fn returned(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
     }
 }
 
-/// The same of a successful call that moves nothing, but for [`reached`]: false if it is left to
-/// [`returned`].
+/// The same of a successful call that moves nothing and does not ask for a message, but for [`reached`]: false if it is
+/// left to [`returned`].
 #[inline(always)]
 pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
     !has(WAITS) || flow::waits::quick::noted(frame, thread, now)
+}
+
+/// Whether a call asks for a message, and that matters.
+#[inline(always)]
+pub fn asks(frame: &Frame) -> bool {
+    has(WAITS) && flow::waits::quick::asks(frame)
+}
+
+/// The same as [`noted`] of a call that asks.
+#[inline(always)]
+pub fn asked(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    flow::waits::quick::asked_in_vain(frame, thread, now)
 }
 
 /// A call in C is over that one in Fortran has made.

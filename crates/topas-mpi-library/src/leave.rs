@@ -221,7 +221,20 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
     {
         return returned::<true>(frame, thread, now);
     }
+    // What calls something is jumped to, so that no register has to be saved.
+    if WAY != COUNTED && hooks::asks(frame) {
+        return asked::<WAY>(frame, thread, function, now);
+    }
     if WAY != COUNTED && !hooks::noted(frame, thread, now) {
+        return analysed(frame, thread, now, [0; 2]);
+    }
+    outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);
+}
+
+/// The same of a call that asks for a message.
+#[inline(never)]
+fn asked<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, now: u64) {
+    if !hooks::asked(frame, thread, now) {
         return analysed(frame, thread, now, [0; 2]);
     }
     outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);

@@ -88,7 +88,7 @@ pub fn library() -> Option<&'static Library> {
         return None;
     }
     // SAFETY: written before the state was.
-    unsafe { (*LIBRARY.0.get()).as_ref() }
+    Some(unsafe { (*LIBRARY.0.get()).as_ref().unwrap_unchecked() })
 }
 
 /// The MPI, where it is known by what was done with it.

@@ -35,6 +35,19 @@ pub(super) fn over(block: *mut Block, call: Call) -> Call {
     call
 }
 
+/// The same if the rank was not away for long before it; else None, and nothing is noted.
+#[inline(always)]
+pub(super) fn over_soon(block: *mut Block, call: Call) -> Option<Call> {
+    // SAFETY: as in `over`.
+    let away = unsafe { &mut (*block).away };
+    if call.began.wrapping_sub(away.left) > LONG.load(Relaxed) {
+        return None;
+    }
+    asked::note();
+    away.left = call.ended;
+    Some(call)
+}
+
 #[cold]
 #[inline(never)]
 fn was_away(away: &mut Away, left: u64, (back, function): (u64, u32)) {

@@ -505,7 +505,8 @@ impl Surroundings for Boards {
             Figure::Unsure => row.unsure.add(ticks),
             Figure::OnTime | Figure::Between | Figure::Slept => {}
         }
-        if mode::has(mode::PATHS) {
+        // Nothing of a partner is told of a call that was too short.
+        if !matches!(figure, Figure::Below) && mode::has(mode::PATHS) {
             partners::add(waits, path, figure, peer, ticks);
         }
         let (peer, _) = parts_of_peer(peer);

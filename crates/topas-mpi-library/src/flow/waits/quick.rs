@@ -193,11 +193,12 @@ fn alone() -> Option<&'static mut State> {
     (!THREADS.load(Relaxed)).then(|| unsafe { &mut *SHARED.state.get() })
 }
 
-/// A call that has returned at `now`.
+/// A call that has returned at `now`; None if more is to be noted of it, because the rank was away for long before.
 #[inline(always)]
-fn call(frame: &Frame, thread: &Thread, now: u64) -> Call {
+fn call(frame: &Frame, thread: &Thread, now: u64) -> Option<Call> {
     let function = partners::call_with(frame.function(), thread);
-    away::over(thread.block, Call { function, counts: true, began: began(thread), ended: now })
+    let call = Call { function, counts: true, began: began(thread), ended: now };
+    away::over_soon(thread.block, call)
 }
 
 /// This rank comes to a collective. False, and nothing is done, if more is to be known of that.
@@ -216,7 +217,13 @@ pub fn come(frame: &mut Frame, now: u64) -> bool {
     true
 }
 
-/// After a successful call that moves nothing: false, and nothing is done, if more is to be known
+/// Whether a call asks for a message.
+#[inline(always)]
+pub fn asks(frame: &Frame) -> bool {
+    ROLES.get(frame.function()).is_some_and(|role| role.act == Act::ProbedIf)
+}
+
+/// After a successful call that moves nothing and does not ask: false, and nothing is done, if more is to be known
 /// of it.
 #[inline(always)]
 pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
@@ -224,20 +231,18 @@ pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
     if !role.matters() {
         return true;
     }
-    if role.act == Act::ProbedIf {
-        return probed_in_vain(frame, thread, now);
-    }
     let is_plain = role.act == Act::Nothing && role.info == NONE;
     is_plain && role.gathers != Some(Shape::Neighbors) && gathered(frame, thread, now)
 }
 
-/// A call asked for a message, and none was there.
+/// After a successful call that asks for a message: false, and nothing is done, if one was there or more is to be known.
 #[inline(always)]
-fn probed_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
+pub fn asked_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
     // SAFETY: an integer that the call has written: the flag of `Iprobe`.
     let in_vain = unsafe { *(*element(&frame.args, 3) as *const i32) } == 0;
     let Some(state) = alone().filter(|_| in_vain) else { return false };
-    state.engine.asked_in_vain(&call(frame, thread, now));
+    let Some(call) = call(frame, thread, now) else { return false };
+    state.engine.asked_in_vain(&call);
     true
 }
 
@@ -247,7 +252,7 @@ fn gathered(frame: &Frame, thread: &Thread, now: u64) -> bool {
     let Some(place) = frame.kept.gathering.checked_sub(1) else { return false };
     let Some(state) = alone() else { return false };
     let size = element(&state.known.gatherings, place).size;
-    let call = call(frame, thread, now);
+    let Some(call) = call(frame, thread, now) else { return false };
     state.engine.gathered_at_once(&mut state.boards, &call, size)
 }
 
@@ -267,13 +272,13 @@ pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bo
             plain && gathered(frame, thread, now)
         }
         hot if hot == Hot::Send as u8 && role.act == Act::Send => {
-            sent(library, role, frame, call(frame, thread, now))
+            call(frame, thread, now).is_some_and(|call| sent(library, role, frame, call))
         }
         hot if hot == Hot::Recv as u8 && role.act == Act::Receive => {
-            received(library, role, frame, call(frame, thread, now))
+            call(frame, thread, now).is_some_and(|call| received(library, role, frame, call))
         }
         hot if hot == Hot::Sendrecv as u8 && role.act == Act::SendReceive => {
-            exchanged(library, role, frame, call(frame, thread, now))
+            call(frame, thread, now).is_some_and(|call| exchanged(library, role, frame, call))
         }
         hot if hot == Hot::Isend as u8 && role.act == Act::SendStarted => {
             send_started(library, role, frame, thread, partners::here())
