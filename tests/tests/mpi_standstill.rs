@@ -229,6 +229,14 @@ fn ranks_in_finalize_are_told_to_be_there() {
         // That time is none in which it computes.
         let unended = started.said("topasview", &["--mpi"]);
         assert!(unended.contains("Finalize 1 call, "), "under {name}: {unended}");
+
+        let started = Started::new(mpi, "faults/deadlock.c", "ending");
+        let waits =
+            "They wait for rank 1, which is outside of MPI: it computes, or the program may hang.";
+        let top = started.standstill();
+        assert!(top.contains(waits), "under {name}: {top}");
+        let first = started.first_words(&["--mpi"]);
+        assert!(first.contains(waits), "under {name}: {first}");
     }
 }
 

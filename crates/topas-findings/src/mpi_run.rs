@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
     OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computed, computing,
-    delay_origin, is_longer, leading, outside_of_rank, own_waits,
+    delay_origin, is_longer, leading, outside_of_rank, own_waits, waited_for_itself,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -203,14 +203,22 @@ fn all_waits(profile: &MpiProfile) -> Option<(WaitSums, Vec<RoutineWaits>)> {
 fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts: &mut FactValues) {
     let callers = CallersTime::of(profile);
     for (names, kind) in &WAIT_KINDS {
+        // Of what threads of a rank waited for each other no rank is the cause.
+        let itself = profile.ranks.iter().map(|rank| kind(&waited_for_itself(rank)));
+        let itself = itself.fold(Waiting::default(), |all, of| Waiting {
+            calls: all.calls + of.calls,
+            time: all.time + of.time,
+        });
         let Waiting { calls, time } = kind(&Blame::from(all));
+        let (calls, time) = (calls.saturating_sub(itself.calls), time.saturating_sub(itself.time));
         facts.number(names.share, 100.0 * time as f64 / callers.time as f64);
         facts.number(names.cost, time as f64 / 1e9 / callers.count as f64);
         facts.number(names.sum, time as f64 / 1e9);
         facts.number(names.calls, calls as f64);
         if profile.ranks.len() as u64 == profile.total.ranks {
             let of_rank = |rank: &MpiRank| {
-                let time = kind(&Blame::from(&rank.sums.waits.all())).time as f64 / 1e9;
+                let time = kind(&Blame::from(&rank.sums.waits.all())).time;
+                let time = time.saturating_sub(kind(&waited_for_itself(rank)).time) as f64 / 1e9;
                 time / f64::from(rank.sums.threads.max(1))
             };
             facts.number(names.most, profile.ranks.iter().map(of_rank).fold(0.0, f64::max));

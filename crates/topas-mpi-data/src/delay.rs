@@ -34,7 +34,7 @@ impl DelayBeginning {
             let next = *delayed.last()?;
             let (own, mean) = computing(profile, next)?;
             if is_longer(own, mean) {
-                return found;
+                return found.filter(|found| explains(own - mean, found));
             }
             let waits = waits.get_or_insert_with(|| Waits::of(profile));
             let (mut delay, mut handed_on) = (0.0, BTreeMap::<u32, f64>::new());
@@ -60,6 +60,12 @@ impl DelayBeginning {
             delayed.push(first);
         }
     }
+}
+
+/// Whether a rank that computes so much longer than the others, in ns, begins a delay by that: for a quarter of it, because sums
+/// differ by chance.
+fn explains(longer: u128, delay: &DelayBeginning) -> bool {
+    4 * longer >= delay.waited.time()
 }
 
 /// To so many of those for which a late rank waited most its delay is followed.
@@ -98,8 +104,9 @@ impl Waits {
     fn of(profile: &MpiProfile) -> Waits {
         let mut waits = Waits { times: BTreeMap::new(), most: BTreeMap::new() };
         for rank in &profile.ranks {
+            let asking = asking(rank);
             let times: Vec<_> = waited_for_others(rank)
-                .map(|(peer, blame)| (peer, blame.time() as f64 / 1e9))
+                .map(|(peer, blame)| (peer, asking * blame.time() as f64 / 1e9))
                 .collect();
             // What a thread waits delays no other thread, and waits are known of ranks.
             if profile.total.threads <= 1 {
@@ -147,9 +154,33 @@ pub fn waited_for_others(rank: &MpiRank) -> impl Iterator<Item = (u32, Blame)> {
 }
 
 /// What a rank computes, in ns, as far as anybody knows: its time outside of MPI without that in which it slept between
-/// calls that asked in vain.
+/// calls that asked in vain, and the way from one call that asks to the next.
 pub fn computed(sums: &MpiSums) -> u128 {
-    outside_of_rank(sums).saturating_sub(sums.waits.slept())
+    /// The longest way from such a call to the next of a program that does nothing but ask, in ns, with what the measurement adds.
+    const WAY: u128 = 130;
+    let asking = sums.routines.iter().filter(|routine| routine.number.asks());
+    let asked = asking.map(|routine| u128::from(routine.calls)).sum::<u128>() * WAY;
+    outside_of_rank(sums).saturating_sub(sums.waits.slept() + asked)
+}
+
+/// How many times as long as its waits in calls a rank is kept by them: a loop that asks is outside of MPI for a part of its time,
+/// in which the rank computes nothing either.
+fn asking(rank: &MpiRank) -> f64 {
+    let waits = &rank.sums.waits;
+    let of = |asks: bool| {
+        let routines = waits.routines.iter().filter(|of| !asks || of.number.asks());
+        routines.map(|of| of.sums.waited()).sum::<u128>() as f64
+    };
+    let computed = computed(&rank.sums) + waits.slept();
+    let way = outside_of_rank(&rank.sums).saturating_sub(computed) as f64;
+    let all = of(false);
+    if all > 0.0 { 1.0 + way * of(true) / all / all } else { 1.0 }
+}
+
+/// What the threads of a rank waited for each other: no rank is late for that.
+pub fn waited_for_itself(rank: &MpiRank) -> Blame {
+    let of_it = |(peer, _): &&(u32, Blame)| *peer == rank.rank;
+    rank.sums.waits.blamed.iter().find(of_it).map_or_else(Blame::default, |(_, blame)| *blame)
 }
 
 /// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
@@ -184,6 +215,17 @@ fn computing_among(
 /// Whether a rank that computes so long computes longer than the others, whose mean this is.
 pub const fn is_longer(own: u128, mean: u128) -> bool {
     own > mean + mean / LONGER
+}
+
+/// The other ranks that compute as long as one that computes longer than their mean.
+pub fn compute_as_long(profile: &MpiProfile, rank: u32) -> Vec<u32> {
+    /// As long is what lacks no more than this part of what is longer: a tenth.
+    const LACKING: u128 = 10;
+    let Some((own, mean)) = computing(profile, rank) else { return Vec::new() };
+    let Some(longer) = own.checked_sub(mean) else { return Vec::new() };
+    let others = profile.ranks.iter().filter(|known| known.rank != rank);
+    let as_long = others.filter(|known| computed(&known.sums) >= own - longer / LACKING);
+    as_long.map(|known| known.rank).collect()
 }
 
 /// In which ranks waits begin: the time of waits in s, by rank, in the order of ranks.

@@ -98,6 +98,11 @@ impl RoutineNumber {
             .is_some_and(|of| of.is_one_of(&["MPI_Init", "MPI_Init_thread", "MPI_Finalize"]))
     }
 
+    /// Whether the routine ends MPI, to which all ranks come.
+    pub fn ends_mpi(self) -> bool {
+        self.function().is_some_and(|of| of.is_one_of(&["MPI_Finalize"]))
+    }
+
     /// Whether all ranks of a communicator call it together, and calls wait for these.
     pub fn is_of_all_ranks(self) -> bool {
         self.function().is_some_and(|function| {

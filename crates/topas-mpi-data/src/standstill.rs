@@ -121,7 +121,9 @@ impl Waits {
             let named = named.and_then(|peer| u32::try_from(peer.rank).ok());
             let peer = match named {
                 Some(named) => Some(named).filter(|named| named != rank),
-                None if call.peer.is_none() && call.routine.is_of_all_ranks() => {
+                None if call.peer.is_none()
+                    && (call.routine.is_of_all_ranks() || call.routine.ends_mpi()) =>
+                {
                     missing(profile, calls, call)
                 }
                 // More than one may be those for which it waits.

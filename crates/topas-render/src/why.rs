@@ -42,6 +42,8 @@ pub struct SearchedRun {
     pub is_log_damaged: bool,
     /// Its profile is what its ranks left when they ended without a word
     pub is_left: bool,
+    /// That measuring was paused for a part of the run: a sentence
+    pub paused: Option<String>,
     /// What started the world of the run, if ranks of another world did: a sentence
     pub origin: Option<String>,
     /// What is to be said before all findings; None of a run that went to its end
@@ -232,8 +234,8 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         duration(run.wall),
         named(&run.id)
     );
-    if let Some(origin) = &run.origin {
-        out += &paragraph(origin, columns);
+    for note in [&run.origin, &run.paused].into_iter().flatten() {
+        out += &paragraph(note, columns);
         out.push('\n');
     }
     // How a PE ended is known by its line, also where its profile ends without a word.

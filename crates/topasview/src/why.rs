@@ -19,7 +19,7 @@ use topas_mpi_data::{
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
-    ChargedRank, PathViews, Views, WorldViews, absent_ranks, call_places, charged_rank,
+    ChargedRank, PathViews, Views, WorldViews, absent_ranks, call_places, charged_rank, paused,
     shared_processors, standing_words, starters_in_words, where_waited,
 };
 use topas_render::view::ViewSections;
@@ -88,7 +88,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
     let charged = known.as_ref().and_then(|known| known.charged.clone());
     let mut facts = facts(args, run.table.as_ref(), known.as_ref());
     drop(known);
-    let has_log = add_log(args, &mut run, &mut facts);
+    let has_log = add_log(args, &mut run, charged.is_some(), &mut facts);
     let mut search = rules.search(&facts, before(rules, &run).as_ref());
     charged.iter().for_each(|charged| rules.lead(&mut search, &lead(charged, &facts)));
     let standing = run.profile.as_ref().and_then(|profile| standing(args, profile));
@@ -276,8 +276,9 @@ fn before(rules: &Rules, run: &KnownRun) -> Option<BottleneckSearch> {
     run.earlier.as_ref().map(|profile| rules.search(&mpi_facts(profile), None))
 }
 
-/// Adds what the event logs tell of the run; false if they tell nothing.
-fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
+/// Adds what the event logs tell of the run; false if they tell nothing. `is_charged` tells whether the profile names a rank that is
+/// late.
+fn add_log(args: &Args, run: &mut KnownRun, is_charged: bool, facts: &mut FactValues) -> bool {
     let Some(profile) = &run.profile else { return false };
     let id = String::from_utf8_lossy(&profile.facts.id).into_owned();
     let mut logs = Vec::new();
@@ -313,7 +314,7 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
             return false;
         }
         Ok(Some(timeline)) => {
-            add_timeline_facts(&timeline, facts);
+            add_timeline_facts(&timeline, is_charged, facts);
             replay(&logs, &id, &Network::default())
         }
         Ok(None) => return false,
@@ -447,6 +448,7 @@ fn searched(
         wall: facts.get_number("wall").unwrap_or(0.0),
         has_pes: table.is_some(),
         has_profile: profile.is_some(),
+        paused: profile.and_then(|profile| paused(&profile.total)),
         ..SearchedRun::default()
     }
 }

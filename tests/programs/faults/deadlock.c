@@ -1,7 +1,7 @@
 // Ranks that wait for ever, in the way that the argument names: "circle", each sends a long message to the
 // next; "collective", one waits for a message that nobody sends, the others for it; "window", one accesses the windows of all
 // others, of which the last posts none; "windows", of which none posts one; "finalize", two wait
-// for each other, the others are through; "computing", one computes for ever, the others wait for it; "asking", one asks for ever for a message
+// for each other, the others are through; "computing", one computes for ever, the others wait for it; "ending", the same at the end; "asking", one asks for ever for a message
 // that nobody sends; "mismatch", one is in another collective operation than the others; "order", one calls the same one of two
 // communicators in another order; "requests", each of two waits for two messages of the other, which sends one; "tags", one waits for a
 // message with another tag than the one that was sent; "sender", one
@@ -66,6 +66,12 @@ __attribute__((noinline)) static void computing(int rank)
     while (rank == 1)
         usleep(10000);
     MPI_Barrier(MPI_COMM_WORLD); // barrier
+}
+
+__attribute__((noinline)) static void ending(int rank)
+{
+    while (rank == 1)
+        usleep(10000);
 }
 
 __attribute__((noinline)) static void asking(int rank)
@@ -160,6 +166,8 @@ int main(int argc, char **argv)
         window(rank, ranks, 1);
     else if (strcmp(argv[1], "finalize") == 0)
         pair(rank);
+    else if (strcmp(argv[1], "ending") == 0)
+        ending(rank);
     else if (strcmp(argv[1], "asking") == 0)
         asking(rank);
     else if (strcmp(argv[1], "mismatch") == 0)

@@ -33,7 +33,7 @@ pub struct StateSum {
     pub name: Vec<u8>,
     /// How many states
     pub count: u64,
-    /// Their time, in ns; what lies in a state of the same name counts in both
+    /// Their time, in ns; what lies in a state of the same name counts once
     pub time: u64,
 }
 
@@ -63,7 +63,8 @@ impl NamedStates {
             && let Some((name, since)) = open.pop()
         {
             let depth = open.len() as u32;
-            self.keep(row, name, depth, since, began);
+            let is_within = open.iter().any(|(of, _)| *of == name);
+            self.keep(row, name, (depth, is_within), since, began);
         }
     }
 
@@ -80,12 +81,19 @@ impl NamedStates {
         })
     }
 
-    fn keep(&mut self, row: u32, name: Option<u32>, depth: u32, began: u64, ended: u64) {
+    fn keep(
+        &mut self,
+        row: u32,
+        name: Option<u32>,
+        (depth, is_within): (u32, bool),
+        began: u64,
+        ended: u64,
+    ) {
         let Some(name) = name else { return };
         let time = ended.saturating_sub(began);
         if let Some(sum) = self.sums.get_mut(name as usize) {
             sum.count += 1;
-            sum.time = sum.time.saturating_add(time);
+            sum.time = sum.time.saturating_add(if is_within { 0 } else { time });
         }
         if time < self.least {
             return;
@@ -102,8 +110,9 @@ impl NamedStates {
     pub(super) fn finish(&mut self, rows: &[TimelineRow]) {
         for (row, open) in std::mem::take(&mut self.open) {
             let ended = rows.get(row as usize).map_or(0, TimelineRow::ended);
-            for (depth, (name, began)) in (0..).zip(open) {
-                self.keep(row, name, depth, began, ended.max(began));
+            for (place, (name, began)) in open.iter().copied().enumerate() {
+                let is_within = open.iter().take(place).any(|(of, _)| *of == name);
+                self.keep(row, name, (place as u32, is_within), began, ended.max(began));
             }
         }
         self.all.sort_by_key(|state| (state.row, state.began, state.depth));
@@ -137,6 +146,25 @@ mod tests {
         let sums: Vec<_> =
             states.sums.iter().map(|sum| (&sum.name[..], sum.count, sum.time)).collect();
         assert_eq!(sums, [(&b"solve"[..], 1, 29), (b"halo", 2, 9)]);
+    }
+
+    #[test]
+    fn the_time_of_a_state_within_itself_counts_once() {
+        let mut states = NamedStates::default();
+        for (name, at) in
+            [("deep", 0), ("deep", 10), ("other", 20), ("deep", 30), ("", 40), ("", 50), ("", 60)]
+        {
+            states.add(0, &state(name), at, at);
+        }
+        // The outermost has no end.
+        states.finish(&[]);
+        let sums: Vec<_> = states.sums.iter().map(|sum| (sum.count, sum.time)).collect();
+        assert_eq!(sums, [(3, 0), (1, 30)]);
+        states.add(0, &state("deep"), 100, 100);
+        states.add(0, &state("deep"), 110, 110);
+        states.add(0, &state(""), 120, 120);
+        states.add(0, &state(""), 130, 130);
+        assert_eq!((states.sums[0].count, states.sums[0].time), (5, 30));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use topas_mpi_data::{
     AskedInVain, Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, RoutineCalls,
-    RoutineNumber, computed, computing, is_longer, leading, others_wait_longer, own_waits,
+    RoutineNumber, compute_as_long, computed, computing, is_longer, leading, others_wait_longer,
+    own_waits, waited_for_itself,
 };
 
 use super::absent::absent_ranks;
@@ -26,12 +27,17 @@ const WORTH_A_CHARGE: u128 = 50;
 /// Waits of less than this part of that time are little, if none for one rank is worth a charge: a twentieth.
 const LITTLE: u128 = 20;
 
+/// Ranks wait mostly in a routine if what they sleep between calls that ask in vain is at most so many times as long.
+const MOSTLY: u128 = 4;
+
 /// In tenths of what is waited for a rank: from there on what begins in it is told, too, because the delay reaches others.
 const REACHES_OTHERS: u128 = 11;
 
-/// What the ranks waited for each other in all routines, in ns.
+/// What the ranks waited for each other in all routines, in ns: without what threads of a rank waited for that.
 fn waited_in_all(profile: &MpiProfile) -> u128 {
-    profile.total.routines.iter().map(|routine| waited_in(profile, routine)).sum()
+    let all: u128 = profile.total.routines.iter().map(|routine| waited_in(profile, routine)).sum();
+    let itself: u128 = profile.ranks.iter().map(|rank| waited_for_itself(rank).time()).sum();
+    all.saturating_sub(itself)
 }
 
 /// The same with the time in which they slept between calls that asked in vain.
@@ -101,7 +107,10 @@ impl Charge {
         let are_alike =
             all.get(1).is_some_and(is_close) && 2.0 * own_waits(profile, *last) >= time(most);
         let waits_as_long = 4.0 * others_wait_longer(profile, *last) < time(most);
-        let take_turns = !leads && (are_alike || waits_as_long);
+        // Where one rank collects what many give, each of these is late in turn.
+        let also = || compute_as_long(profile, *last).len();
+        let is_one_of_many = 2.0 * time(most) < sum && 2 * also() >= profile.ranks.len() - 1;
+        let take_turns = !leads && (are_alike || waits_as_long || is_one_of_many);
         Some(if take_turns || !is_alone { Charge::Turns } else { Charge::Late(*last) })
     }
 
@@ -175,8 +184,13 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             }
         });
     }
-    let mut text = match charge(profile, paths, waited)? {
+    // Of ranks that stand still, what they wait in the calls that they are in is in no sum.
+    let said = charge(profile, paths, waited)
+        .filter(|said| !(said.is_little() && standing::is_told(profile)));
+    let Some(said) = said else { return absent };
+    let mut text = match said {
         Said::Charged(rank) => rank.text(),
+        Said::Little(text) => text,
         Said::Words(text) => text + &asleep_of(profile, waited),
     };
     // What is not known may be of another rank.
@@ -196,8 +210,16 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
 enum Said {
     /// That one rank is charged with them
     Charged(ChargedRank),
+    /// That they are little
+    Little(String),
     /// Something else
     Words(String),
+}
+
+impl Said {
+    fn is_little(&self) -> bool {
+        matches!(self, Said::Little(_))
+    }
 }
 
 /// The rank that is charged with the waits, if one is, and what is said of it.
@@ -211,7 +233,7 @@ pub fn charged_rank(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<C
     }
     match charge(profile, paths, waited)? {
         Said::Charged(rank) => Some(rank),
-        Said::Words(_) => None,
+        Said::Little(_) | Said::Words(_) => None,
     }
 }
 
@@ -238,7 +260,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     };
     let origins = DelayOrigins::of(profile, Blame::time);
     let Some(charged) = Charge::of(profile, &all, &origins, waited) else {
-        return Some(Said::Words(format!(
+        return Some(Said::Little(format!(
             "Ranks wait little for each other: {} of the time of all {whose}, most of it for rank {last} ({} s).",
             percent_of(waited, wall),
             seconds(blame.time(), 3)
@@ -322,6 +344,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     let place = paths.and_then(|paths| {
         let is = |routine| reason.is_in(routine);
         let routine = routine_waited(paths, rank, Some(reason.kind), is)?;
+        is_most_in(profile, routine, reason.kind).then_some(())?;
         place(paths, profile, rank, Some(reason.kind), routine)
     });
     Some(Said::Charged(ChargedRank {
@@ -333,7 +356,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         is_late_otherwise,
         place,
         beside: computes.and_then(|(own, mean)| match is_longer(own, mean) {
-            true => as_long(profile, rank, (own, mean)),
+            true => as_long(profile, rank),
             false => longest(profile, rank),
         }),
         second: second(profile, paths, &origins, rank, waited),
@@ -400,15 +423,10 @@ fn computes_so_long(
 }
 
 /// That few other ranks compute as long as this one, which does so longer than the mean of all others.
-fn as_long(profile: &MpiProfile, rank: u32, (own, mean): (u128, u128)) -> Option<String> {
-    /// As long is what lacks no more than this part of what is longer: a tenth.
-    const LACKING: u128 = 10;
+fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
     /// Ranks that are named at most, and no more than half of all.
     const FEW: usize = 3;
-    let least = own - (own - mean) / LACKING;
-    let others = profile.ranks.iter().filter(|known| known.rank != rank);
-    let also: Vec<u32> =
-        others.filter(|known| computed(&known.sums) >= least).map(|known| known.rank).collect();
+    let also = compute_as_long(profile, rank);
     let are_few = (1..=FEW).contains(&also.len()) && 2 * also.len() <= profile.ranks.len();
     let compute = if also.len() == 1 { "computes" } else { "compute" };
     are_few.then(|| format!("{} {compute} as long.", capital(&rank_words(&also))))
@@ -527,6 +545,13 @@ fn otherwise(
     (time.saturating_mul(WORTH_A_WORD) >= CallersTime::of(profile).time).then_some((number, time))
 }
 
+/// Whether ranks waited in a routine for this reason, and not nearly all the time asleep between calls that asked in vain, of others.
+fn is_most_in(profile: &MpiProfile, number: RoutineNumber, kind: WaitKind) -> bool {
+    let routine = profile.total.routines.iter().find(|routine| routine.number == number);
+    let known = routine.map_or(0, |of| Parts::of(profile, of).known()[kind as usize]);
+    known > 0 && (number.asks() || MOSTLY * known >= slept(profile))
+}
+
 /// The routine in which ranks waited most for a rank, and why. Without call paths nobody knows in
 /// which routine a rank waited for which other: then the one in which most of this kind was waited.
 fn mostly_in(
@@ -544,6 +569,7 @@ fn mostly_in(
             routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind as usize]);
         longest.map(|routine| routine.number)
     });
+    let routine = routine.filter(|routine| is_most_in(profile, *routine, kind));
     let Some(routine) = routine else { return String::new() };
     let (name, because) = (routine_name(profile, routine), kind.because_in(routine));
     match reason.at_end {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use topas_data::pes::PeRange;
 use topas_format::civil::{Civil, Date, Time};
-use topas_mpi_data::{Ending, MpiProfile, MpiRank, MpiRecordFacts, Origin, RoutineAmount};
+use topas_mpi_data::{Ending, MpiProfile, MpiRank, MpiRecordFacts, MpiSums, Origin, RoutineAmount};
 
 use super::Views;
 use super::amount::routine_name;
@@ -190,13 +190,7 @@ pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
             percent_of(sums.overhead, sums.wall)
         ));
     }
-    if sums.paused > 0 {
-        notes.push(format!(
-            "Measuring was paused for {} s, {} of the time: nothing is known of that.",
-            seconds(sums.paused, 6),
-            percent_of(sums.paused, sums.wall)
-        ));
-    }
+    notes.extend(paused(sums));
     if sums.threads > 1 {
         notes.push(format!(
             "Up to {} threads of a rank called MPI: times in MPI are sums over threads; time \
@@ -205,6 +199,17 @@ pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// That measuring was paused, if it was.
+pub fn paused(sums: &MpiSums) -> Option<String> {
+    (sums.paused > 0).then(|| {
+        format!(
+            "Measuring was paused for {} s, {} of the time: nothing is known of that.",
+            seconds(sums.paused, 6),
+            percent_of(sums.paused, sums.wall)
+        )
+    })
 }
 
 /// That a node has fewer processors than ranks: a sentence; None if it has enough, or that is not known.

@@ -9,7 +9,9 @@ const MOST_TOLD: usize = 8;
 
 /// Whether waits may be due to ranks of which something is missing.
 pub(super) fn is_damaged(timeline: &Timeline<'_>) -> bool {
-    !timeline.damage.is_empty() || timeline.is_cut && lacking(timeline) > 0
+    !timeline.damage.is_empty()
+        || timeline.missing_ranks > 0
+        || timeline.is_cut && lacking(timeline) > 0
 }
 
 /// How many ranks are damaged or not there. Of a log that was cut, a rank is whole if it came to `MPI_Finalize`: the facts

@@ -266,8 +266,9 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     notes.extend(damage::notes(timeline));
     if timeline.missing_ranks > 0 && !timeline.is_cut {
         let ranks = count(timeline.missing_ranks, "rank");
+        let are = if timeline.missing_ranks == 1 { "is" } else { "are" };
         notes.push(format!(
-            "{ranks} of the launch are not in these logs. A run on several hosts leaves a log on each; waits \
+            "{ranks} of the launch {are} not in these logs. A run on several hosts leaves a log on each; waits \
              for ranks that are missing are not known."
         ));
     }

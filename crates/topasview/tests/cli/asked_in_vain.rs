@@ -58,3 +58,21 @@ fn ranks_that_sleep_between_their_questions_wait() {
                 it, followed from rank to rank. They sleep 22.500 s of the 22.875 s that they wait for each other between calls that ask in vain.";
     assert!(text.contains(told), "{text}");
 }
+
+/// Rank 0 does nothing but ask rank 3 again and again, and its loop is outside of MPI for most of that time: what it delays is followed to
+/// rank 3.
+#[test]
+fn a_loop_that_asks_computes_nothing() {
+    let ranks: [MadeRank; 4] =
+        [(6.0, &[(3, 4.0)]), (1.0, &[(0, 9.0)]), (1.0, &[(0, 9.0)]), (9.0, &[(0, 0.5)])];
+    let lines = profile(&ranks, "Iprobe", "");
+    // So many calls that each is 130 ns outside of MPI, or of which each is some microseconds there.
+    for (calls, told) in [
+        ("46000000", "Rank 3 makes the others wait: rank 0 waits 4.000 s for it, mostly in Iprobe"),
+        ("1000000", "The others wait 18.500 s for rank 0, 46.25% of the time of all ranks"),
+    ] {
+        let lines = lines.replacen("Iprobe:10:", &format!("Iprobe:{calls}:"), 1);
+        let text = words(&shown(&lines, &["--mpi"]));
+        assert!(text.contains(told), "{calls}: {text}");
+    }
+}

@@ -135,6 +135,26 @@ fn a_ring_of_ranks_that_are_alike_accuses_none() {
     assert!(text.contains("No rank is late for most of it: 4 ranks"), "{text}");
 }
 
+/// A token goes round: that one rank computes a little longer than the others explains nothing of their waits.
+#[test]
+fn who_computes_a_little_longer_begins_no_delay() {
+    let ring: [MadeRank; 4] =
+        [(2.0, &[(3, 6.25)]), (2.25, &[(0, 6.25)]), (2.0, &[(1, 6.375)]), (2.0, &[(2, 6.5)])];
+    let text = words(&first_lines(&ring));
+    let told = "The ranks wait for each other in turn, 63.44% of the time of all ranks: 6.500 s for rank 2";
+    assert!(text.contains(told), "{text}");
+}
+
+/// A thread that waits for another one of its rank waits for no other rank.
+#[test]
+fn what_threads_wait_for_their_own_rank_is_no_wait_for_others() {
+    let alone: [MadeRank; 2] = [(5.0, &[(0, 4.0)]), (5.0, &[(1, 4.0)])];
+    let text = words(&first_lines(&alone));
+    assert!(text.contains("hardly wait for each other: 0.00% of"), "{text}");
+    let text = searched(&profile(&alone, "Recv", ""));
+    assert!(!text.contains("1. ranks that wait"), "{text}");
+}
+
 /// Each rank is late in a quarter of the steps, in a ring that ends with a barrier: all wait as long, and sums lead from each
 /// to rank 3, as it was in a run.
 #[test]
