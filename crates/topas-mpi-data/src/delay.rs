@@ -159,7 +159,7 @@ pub fn computed(sums: &MpiSums) -> u128 {
     /// The longest way from such a call to the next of a program that does nothing but ask, in ns, with what the measurement adds.
     const WAY: u128 = 130;
     let asking = sums.routines.iter().filter(|routine| routine.number.asks());
-    let asked = asking.map(|routine| u128::from(routine.calls)).sum::<u128>() * WAY;
+    let asked = asking.map(|routine| routine.calls).sum::<u128>() * WAY;
     outside_of_rank(sums).saturating_sub(sums.waits.slept() + asked)
 }
 

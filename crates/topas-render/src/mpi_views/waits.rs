@@ -175,6 +175,12 @@ fn notes(views: &Views<'_>, below: u128) -> Vec<String> {
             .to_owned(),
     ];
     notes.extend(late_without_message(views));
+    if !slept_for(views.profile).is_empty() {
+        notes.push(
+            "\"Others asleep\" is what they slept between calls that asked in vain for this rank: it is part of no routine."
+                .to_owned(),
+        );
+    }
     if below.saturating_mul(WORTH_A_NAME) >= total.wall && below > 0 {
         notes.push(format!(
             "Calls that were too short to be looked at took {} s together: at most so much of \
@@ -199,17 +205,27 @@ fn notes(views: &Views<'_>, below: u128) -> Vec<String> {
 
 /// Whom the others waited for.
 fn ranks(profile: &MpiProfile) -> CellTable {
-    let mut cells = CellTable::new([
+    let slept = slept_for(profile);
+    let mut header = vec![
         "waited for rank",
         "s",
         "sent late s",
         "received late s",
         "late to collectives s",
         "it computes s",
-    ]);
+    ];
+    if !slept.is_empty() {
+        header.push("others asleep s");
+    }
+    let mut cells = CellTable::new(header);
     let mut rows: Vec<(String, Blame, Option<u128>)> = Vec::new();
     for (rank, blame) in blamed(profile) {
         rows.push((rank.to_string(), blame, outside(profile, rank)));
+    }
+    let is_told = |rank: &&u32| rows.iter().any(|(of, ..)| *of == rank.to_string());
+    let only_asked: Vec<u32> = slept.keys().filter(|rank| !is_told(rank)).copied().collect();
+    for rank in only_asked {
+        rows.push((rank.to_string(), Blame::default(), outside(profile, rank)));
     }
     for (rank, blame) in blamed_outside(profile) {
         let name = rank.name(profile);
@@ -221,10 +237,26 @@ fn ranks(profile: &MpiProfile) -> CellTable {
         let [late, receiver, collective] =
             [late, late_receiver, collective].map(|of| seconds(of.time, 6));
         let computes = computes.map_or_else(|| crate::number::NONE.to_owned(), |ns| seconds(ns, 6));
+        let asleep = (!slept.is_empty()).then(|| {
+            let of_rank = rank.parse().ok().and_then(|rank: u32| slept.get(&rank));
+            seconds(of_rank.copied().unwrap_or(0), 6)
+        });
         let rank = named(rank.as_bytes());
-        cells.row([rank, seconds(blame.time(), 6), late, receiver, collective, computes]);
+        let row = [rank, seconds(blame.time(), 6), late, receiver, collective, computes];
+        cells.row(row.into_iter().chain(asleep));
     }
     cells
+}
+
+/// How long others slept between calls that asked in vain for a rank, in ns, by this rank; of those for which they did.
+fn slept_for(profile: &MpiProfile) -> std::collections::BTreeMap<u32, u128> {
+    let mut all = std::collections::BTreeMap::new();
+    for (peer, asked) in profile.ranks.iter().flat_map(|rank| &rank.sums.waits.asked) {
+        if asked.slept > 0 {
+            *all.entry(*peer).or_default() += asked.slept;
+        }
+    }
+    all
 }
 
 /// A row for each routine.

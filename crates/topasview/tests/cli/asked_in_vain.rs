@@ -21,6 +21,10 @@ fn a_collector_that_sleeps_hands_its_delay_on() {
     // What it computes is told in the table, too.
     let text = words(&shown(&lines, &["--mpi", "--waits"]));
     assert!(text.contains(" 0.750000"), "{text}");
+    assert!(
+        text.contains("it computes s others asleep s 0 0.750000 0.000000 1 9.000000 7.250000"),
+        "{text}"
+    );
     let text = words(&shown(&lines.replace("Recv:10:", "Recv:1000:"), &["--why"]));
     assert!(text.contains("late senders, rank 1:"), "{text}");
     let told = "Rank 0 slept for 7.250 s between calls that asked in vain, most of it for rank 1.";
