@@ -86,6 +86,21 @@ fn turns_stay_turns_on_the_perfect_network() {
     }
 }
 
+/// Waits of ranks that take turns are no matter of how the work is divided: the findings say so.
+#[test]
+fn ranks_that_take_turns_are_told_to() {
+    for mpi in Mpi::installed("ranks_that_take_turns_are_told_to") {
+        let (.., scratch) =
+            grindstone(mpi, "diffuse_procedure", Some(&["200", "6"]), &["TOPAS_MPI_WAITS=yes"]);
+        let mut why = scratch.command(Site::shared().tool("topasview"));
+        why.arg("--why").arg(scratch.path().join("profile.out")).arg(event_log(scratch.path()));
+        let text = run(&mut why).good().out();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = "%), and depend on each other in turn (serialisation ";
+        assert!(text.contains(told), "{}: {text}", mpi.name());
+    }
+}
+
 /// Every message of programs that send in many ways finds its receiver.
 #[test]
 fn messages_of_real_programs_find_their_receivers() {

@@ -58,6 +58,12 @@ const WAITS: [LoggedWaits; 4] = [
     ALL_WAITS,
 ];
 
+/// Ranks of such a load balance, or a better one, compute alike.
+const ALIKE: f64 = 0.8;
+
+/// Of a lower serialisation efficiency ranks depend on each other in turn.
+const IN_TURN: f64 = 0.8;
+
 /// Adds the facts of the event log of a run to those of its profile. `is_charged` tells whether the profile names a rank in which waits
 /// begin: it follows them further than the log.
 pub fn add_timeline_facts(timeline: &Timeline<'_>, is_charged: bool, facts: &mut FactValues) {
@@ -130,6 +136,15 @@ pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
     facts.number("serialisation", 100.0 * factors.serialisation);
     facts.number("serialisation_cost", cost);
     facts.number("serialisation_sum", cost * replay.ranks.len() as f64);
+    if factors.load_balance >= ALIKE && factors.serialisation < IN_TURN {
+        let words = format!(
+            "On a perfect network it would be so, too: the ranks compute alike (load balance {:.1} %), and depend on each \
+             other in turn (serialisation {:.1} %).",
+            100.0 * factors.load_balance,
+            100.0 * factors.serialisation
+        );
+        facts.text("in_turn", words);
+    }
     let elapsed = replay.ranks.iter().map(|rank| rank.modelled.elapsed).fold(0.0, f64::max);
     let computing: f64 = replay.ranks.iter().map(|rank| rank.modelled.computing).sum();
     let waits = (elapsed - computing / replay.ranks.len() as f64) / 1e9;

@@ -196,6 +196,11 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
     fact("serialisation_cost", SECONDS, "What is between the two."),
     fact("serialisation_sum", SECONDS, "The same times the number of ranks."),
     fact(
+        "in_turn",
+        TEXT,
+        "That ranks compute alike and depend on each other in turn, by a replay on a perfect network, as a sentence.",
+    ),
+    fact(
         "comm_most",
         TEXT,
         "The communicator with most of the time in MPI, if they were counted and it is not MPI_COMM_WORLD.",
