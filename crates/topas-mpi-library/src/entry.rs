@@ -205,9 +205,11 @@ fn general(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol) -> Next {
         }
         return Next::pass(target);
     }
-    // By these names the module asks at the end of a process whether there is MPI: that is no call of the program's.
-    let asks = symbol.binding() == StubBinding::PMPI
-        && [number::INITIALIZED, number::FINALIZED].contains(&(symbol.function() as usize));
+    // By these names the module asks at the end of a process whether there is MPI, and which: these are no calls of the program's.
+    const ASKING: [usize; 3] =
+        [number::INITIALIZED, number::FINALIZED, number::GET_LIBRARY_VERSION];
+    let asks =
+        symbol.binding() == StubBinding::PMPI && ASKING.contains(&(symbol.function() as usize));
     if asks && thread.is_new_binding(symbol.binding()) {
         return Next::pass(target);
     }
