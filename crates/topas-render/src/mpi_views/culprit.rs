@@ -33,6 +33,10 @@ const MOSTLY: u128 = 4;
 /// In tenths of what is waited for a rank: from there on what begins in it is told, too, because the delay reaches others.
 const REACHES_OTHERS: u128 = 11;
 
+/// What a thread waits delays no other thread of its rank.
+const NOT_FOLLOWED: &str = "Where they begin is not followed from rank to rank, because several threads of a rank call MPI: \
+                            topas-run --mpi=log,waits and topasview --timeline do so.";
+
 /// What the ranks waited for each other in all routines, in ns: without what threads of a rank waited for that.
 fn waited_in_all(profile: &MpiProfile) -> u128 {
     let all: u128 = profile.total.routines.iter().map(|routine| waited_in(profile, routine)).sum();
@@ -330,6 +334,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                         ", more than for any other rank: next is rank {next} with {}.",
                         percent_of(second.time(), waited)
                     ),
+                    _ if profile.total.threads > 1 => format!(". {NOT_FOLLOWED}"),
                     _ => ": no rank causes most of it.".to_owned(),
                 };
             }
@@ -494,8 +499,9 @@ fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
     if all.len() > NAMED {
         words.push("less for others".to_owned());
     }
+    let end = if profile.total.threads > 1 { NOT_FOLLOWED } else { "No rank causes most of it." };
     format!(
-        "The ranks wait for each other in turn, {} of the time of all {}: {}. No rank causes most of it.",
+        "The ranks wait for each other in turn, {} of the time of all {}: {}. {end}",
         percent_of(waited, callers.time),
         callers.whose(),
         words.join(", ")

@@ -237,6 +237,18 @@ fn threads_wait_no_longer_than_they_run() {
     assert!(text.contains("Rank 1 is late in 100.0% of this time."), "{text}");
 }
 
+/// What a thread waits delays no other thread of its rank, so nobody says that no rank causes most of it.
+#[test]
+fn delays_of_ranks_of_several_threads_are_said_not_to_be_followed() {
+    let ranks: [MadeRank; 3] = [(5.0, &[(2, 2.0)]), (5.0, &[(0, 0.125)]), (5.0, &[(1, 2.0)])];
+    let told = "48.48% of what they wait for each other. Where they begin is not followed from rank to rank";
+    let threads = profile(&ranks, "Recv", "").replace(" thr=1 ", " thr=2 ");
+    let text = words(&shown(&threads, &["--mpi"]));
+    assert!(text.contains(told), "{text}");
+    let text = words(&first_lines(&ranks));
+    assert!(!text.contains("not followed"), "{text}");
+}
+
 #[test]
 fn of_short_waits_nobody_is_accused() {
     let ranks: [MadeRank; 2] = [(9.0, &[(1, 0.3)]), (9.0, &[])];
