@@ -38,9 +38,7 @@ pub fn entered(frame: &mut Frame, thread: &mut Thread) {
 /// See the module.
 #[inline(always)]
 pub fn returned(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
-    let is_noted = frame.result as i32 == 0
-        && !paused()
-        && if asks(frame) { asked(frame, thread, now) } else { noted(frame, thread, now) };
+    let is_noted = frame.result as i32 == 0 && !paused() && noted::<true>(frame, thread, now);
     if has(WAITS) && !is_noted {
         flow::waits::after(frame, thread, now);
     }
@@ -49,23 +47,17 @@ pub fn returned(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
     }
 }
 
-/// The same of a successful call that moves nothing and does not ask for a message, but for [`reached`]: false if it is
-/// left to [`returned`].
+/// The same of a successful call that moves nothing, but for [`reached`]: false if it is left to [`returned`]. `ASKS` if it
+/// may be one that asks for a message.
 #[inline(always)]
-pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
-    !has(WAITS) || flow::waits::quick::noted(frame, thread, now)
+pub fn noted<const ASKS: bool>(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    !has(WAITS) || flow::waits::quick::noted::<ASKS>(frame, thread, now)
 }
 
 /// Whether a call asks for a message, and that matters.
 #[inline(always)]
 pub fn asks(frame: &Frame) -> bool {
     has(WAITS) && flow::waits::quick::asks(frame)
-}
-
-/// The same as [`noted`] of a call that asks.
-#[inline(always)]
-pub fn asked(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
-    flow::waits::quick::asked_in_vain(frame, thread, now)
 }
 
 /// A call in C is over that one in Fortran has made.

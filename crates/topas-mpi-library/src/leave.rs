@@ -225,7 +225,7 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
     if WAY != COUNTED && hooks::asks(frame) {
         return asked::<WAY>(frame, thread, function, now);
     }
-    if WAY != COUNTED && !hooks::noted(frame, thread, now) {
+    if WAY != COUNTED && !hooks::noted::<false>(frame, thread, now) {
         return analysed(frame, thread, now, [0; 2]);
     }
     outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);
@@ -234,7 +234,7 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
 /// The same of a call that asks for a message.
 #[inline(never)]
 fn asked<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, now: u64) {
-    if !hooks::asked(frame, thread, now) {
+    if !hooks::noted::<true>(frame, thread, now) {
         return analysed(frame, thread, now, [0; 2]);
     }
     outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);

@@ -223,13 +223,16 @@ pub fn asks(frame: &Frame) -> bool {
     ROLES.get(frame.function()).is_some_and(|role| role.act == Act::ProbedIf)
 }
 
-/// After a successful call that moves nothing and does not ask: false, and nothing is done, if more is to be known
-/// of it.
+/// After a successful call that moves nothing: false, and nothing is done, if more is to be known of it. `ASKS` if it may be
+/// one that asks for a message.
 #[inline(always)]
-pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
+pub fn noted<const ASKS: bool>(frame: &Frame, thread: &Thread, now: u64) -> bool {
     let Some(role) = ROLES.get(frame.function()) else { return true };
     if !role.matters() {
         return true;
+    }
+    if ASKS && role.act == Act::ProbedIf {
+        return asked_in_vain(frame, thread, now);
     }
     let is_plain = role.act == Act::Nothing && role.info == NONE;
     is_plain && role.gathers != Some(Shape::Neighbors) && gathered(frame, thread, now)
@@ -237,7 +240,7 @@ pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
 
 /// After a successful call that asks for a message: false, and nothing is done, if one was there or more is to be known.
 #[inline(always)]
-pub fn asked_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
+fn asked_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
     // SAFETY: an integer that the call has written: the flag of `Iprobe`.
     let in_vain = unsafe { *(*element(&frame.args, 3) as *const i32) } == 0;
     let Some(state) = alone().filter(|_| in_vain) else { return false };
