@@ -64,9 +64,8 @@ const ALIKE: f64 = 0.8;
 /// Of a lower serialisation efficiency ranks depend on each other in turn.
 const IN_TURN: f64 = 0.8;
 
-/// Adds the facts of the event log of a run to those of its profile. `is_charged` tells whether the profile names a rank in which waits
-/// begin: it follows them further than the log.
-pub fn add_timeline_facts(timeline: &Timeline<'_>, is_charged: bool, facts: &mut FactValues) {
+/// Adds the facts of the event log of a run to those of its profile.
+pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let course = timeline.course(PARTS);
     facts.number("slices", (PARTS - 2) as f64);
     let sums = timeline.course(1);
@@ -92,7 +91,7 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, is_charged: bool, facts: &mut
     let measured = share(ALL_WAITS.names.share) + share("finalize_share");
     let is_measured = facts.get_number("waits_known") == Some(1.0);
     let in_log = part(&sums[0], ALL_WAITS.classes);
-    if !is_measured || !is_charged && in_log >= NEARLY_ALL * measured {
+    if !is_measured || in_log >= NEARLY_ALL * measured {
         origin(timeline, facts);
     }
     if facts.get_number("waits_known") != Some(1.0) {

@@ -88,7 +88,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
     let charged = known.as_ref().and_then(|known| known.charged.clone());
     let mut facts = facts(args, run.table.as_ref(), known.as_ref());
     drop(known);
-    let has_log = add_log(args, &mut run, charged.is_some(), &mut facts);
+    let has_log = add_log(args, &mut run, &mut facts);
     let mut search = rules.search(&facts, before(rules, &run).as_ref());
     charged.iter().for_each(|charged| rules.lead(&mut search, &lead(charged, &facts)));
     let standing = run.profile.as_ref().and_then(|profile| standing(args, profile));
@@ -276,9 +276,8 @@ fn before(rules: &Rules, run: &KnownRun) -> Option<BottleneckSearch> {
     run.earlier.as_ref().map(|profile| rules.search(&mpi_facts(profile), None))
 }
 
-/// Adds what the event logs tell of the run; false if they tell nothing. `is_charged` tells whether the profile names a rank that is
-/// late.
-fn add_log(args: &Args, run: &mut KnownRun, is_charged: bool, facts: &mut FactValues) -> bool {
+/// Adds what the event logs tell of the run; false if they tell nothing.
+fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
     let Some(profile) = &run.profile else { return false };
     let id = String::from_utf8_lossy(&profile.facts.id).into_owned();
     let mut logs = Vec::new();
@@ -314,7 +313,7 @@ fn add_log(args: &Args, run: &mut KnownRun, is_charged: bool, facts: &mut FactVa
             return false;
         }
         Ok(Some(timeline)) => {
-            add_timeline_facts(&timeline, is_charged, facts);
+            add_timeline_facts(&timeline, facts);
             replay(&logs, &id, &Network::default())
         }
         Ok(None) => return false,
