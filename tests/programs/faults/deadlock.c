@@ -1,11 +1,12 @@
 // Ranks that wait for ever, in the way that the argument names: "circle", each sends a long message to the
 // next; "collective", one waits for a message that nobody sends, the others for it; "window", one accesses the windows of all
 // others, of which the last posts none; "windows", of which none posts one; "finalize", two wait
-// for each other, the others are through; "computing", one computes for ever, the others wait for it; "ending", the same at the end; "asking", one asks for ever for a message
-// that nobody sends; "mismatch", one is in another collective operation than the others; "order", one calls the same one of two
-// communicators in another order; "requests", each of two waits for two messages of the other, which sends one; "tags", one waits for a
-// message with another tag than the one that was sent; "sender", one
-// waits for a message of another rank than the one that sent one; "large", one waits until its long message has left, which nobody receives.
+// for each other, the others are through; "computing", one computes for ever, the others wait for it; "ending", the same at the
+// end; "asking", one asks for ever for a message that nobody sends; "mismatch", one is in another collective operation than the
+// others; "order", one calls the same one of two communicators in another order; "requests", each of two waits for two messages
+// of the other, which sends one; "tags", one waits for a message with another tag than the one that was sent; "sender", one waits
+// for a message of another rank than the one that sent one; "large", one waits until its long message has left, which nobody
+// receives.
 
 #include <mpi.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 //! Why ranks waited for each other: by routine, and by the rank that made others wait.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use topas_mpi_data::{
     AskedInVain, Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, computed,
@@ -78,7 +80,7 @@ pub(super) fn waited_by_others(profile: &MpiProfile) -> Vec<(u32, Blame)> {
 }
 
 fn by_rank(waits: impl Iterator<Item = (u32, Blame)>) -> Vec<(u32, Blame)> {
-    let mut all = std::collections::BTreeMap::<u32, Blame>::new();
+    let mut all = BTreeMap::<u32, Blame>::new();
     for (peer, blame) in waits {
         all.entry(peer).or_default().add(&blame);
     }
@@ -89,7 +91,7 @@ fn by_rank(waits: impl Iterator<Item = (u32, Blame)>) -> Vec<(u32, Blame)> {
 
 /// The same of ranks of other worlds.
 pub(super) fn blamed_outside(profile: &MpiProfile) -> Vec<(OutsideRank, Blame)> {
-    let mut all = std::collections::BTreeMap::<&OutsideRank, Blame>::new();
+    let mut all = BTreeMap::<&OutsideRank, Blame>::new();
     for (peer, blame) in profile.ranks.iter().flat_map(|rank| &rank.sums.waits.outside) {
         all.entry(peer).or_default().add(blame);
     }
@@ -218,39 +220,36 @@ fn ranks(profile: &MpiProfile) -> CellTable {
         header.push("others asleep s");
     }
     let mut cells = CellTable::new(header);
-    let mut rows: Vec<(String, Blame, Option<u128>)> = Vec::new();
-    for (rank, blame) in blamed(profile) {
-        rows.push((rank.to_string(), blame, outside(profile, rank)));
+    let has_slept = !slept.is_empty();
+    let mut of_rank: BTreeMap<u32, (Blame, u128)> =
+        blamed(profile).into_iter().map(|(rank, blame)| (rank, (blame, 0))).collect();
+    for (rank, time) in slept {
+        of_rank.entry(rank).or_default().1 = time;
     }
-    let is_told = |rank: &&u32| rows.iter().any(|(of, ..)| *of == rank.to_string());
-    let only_asked: Vec<u32> = slept.keys().filter(|rank| !is_told(rank)).copied().collect();
-    for rank in only_asked {
-        rows.push((rank.to_string(), Blame::default(), outside(profile, rank)));
-    }
+    let mut rows: Vec<(String, Blame, Option<u128>, u128)> = of_rank
+        .into_iter()
+        .map(|(rank, (blame, asleep))| (rank.to_string(), blame, outside(profile, rank), asleep))
+        .collect();
     for (rank, blame) in blamed_outside(profile) {
         let name = rank.name(profile);
-        rows.push((name.strip_prefix("rank ").unwrap_or(&name).to_owned(), blame, None));
+        rows.push((name.strip_prefix("rank ").unwrap_or(&name).to_owned(), blame, None, 0));
     }
-    rows.sort_by_key(|(_, blame, _)| std::cmp::Reverse(blame.time()));
-    for (rank, blame, computes) in rows.into_iter().take(MOST) {
+    rows.sort_by_key(|(_, blame, _, asleep)| std::cmp::Reverse((blame.time(), *asleep)));
+    for (rank, blame, computes, asleep) in rows.into_iter().take(MOST) {
         let Blame { late, late_receiver, collective } = blame;
         let [late, receiver, collective] =
             [late, late_receiver, collective].map(|of| seconds(of.time, 6));
         let computes = computes.map_or_else(|| crate::number::NONE.to_owned(), |ns| seconds(ns, 6));
-        let asleep = (!slept.is_empty()).then(|| {
-            let of_rank = rank.parse().ok().and_then(|rank: u32| slept.get(&rank));
-            seconds(of_rank.copied().unwrap_or(0), 6)
-        });
         let rank = named(rank.as_bytes());
         let row = [rank, seconds(blame.time(), 6), late, receiver, collective, computes];
-        cells.row(row.into_iter().chain(asleep));
+        cells.row(row.into_iter().chain(has_slept.then(|| seconds(asleep, 6))));
     }
     cells
 }
 
 /// How long others slept between calls that asked in vain for a rank, in ns, by this rank; of those for which they did.
-fn slept_for(profile: &MpiProfile) -> std::collections::BTreeMap<u32, u128> {
-    let mut all = std::collections::BTreeMap::new();
+fn slept_for(profile: &MpiProfile) -> BTreeMap<u32, u128> {
+    let mut all = BTreeMap::new();
     for (peer, asked) in profile.ranks.iter().flat_map(|rank| &rank.sums.waits.asked) {
         if asked.slept > 0 {
             *all.entry(*peer).or_default() += asked.slept;

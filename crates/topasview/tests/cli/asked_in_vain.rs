@@ -25,6 +25,10 @@ fn a_collector_that_sleeps_hands_its_delay_on() {
         text.contains("it computes s others asleep s 0 0.750000 0.000000 1 9.000000 7.250000"),
         "{text}"
     );
+    // Also of a rank for which nobody waited in a call.
+    let other = words(&shown(&collector("a=2:10:7.5:7.25"), &["--mpi", "--waits"]));
+    assert!(other.contains(" 2 0.000000 0.000000 0.000000 0.000000 "), "{other}");
+    assert!(other.contains(" 2 1.000000 7.250000 "), "{other}");
     let text = words(&shown(&lines.replace("Recv:10:", "Recv:1000:"), &["--why"]));
     assert!(text.contains("late senders, rank 1:"), "{text}");
     let told = "Rank 0 slept for 7.250 s between calls that asked in vain, most of it for rank 1.";
