@@ -36,7 +36,7 @@ impl fmt::Display for RuleFault {
 }
 
 /// Keys of a rule; those that may stand there several times are marked.
-const KEYS: [(&str, bool); 21] = [
+const KEYS: [(&str, bool); 22] = [
     ("what", false),
     ("scope", false),
     ("requires", false),
@@ -56,6 +56,7 @@ const KEYS: [(&str, bool); 21] = [
     ("next", false),
     ("link", false),
     ("unless", false),
+    ("within", false),
     ("cause", false),
     ("explains", false),
 ];
@@ -235,6 +236,10 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
             entry.value.split_whitespace().map(|name| fact(entry, name)).collect()
         })
     };
+    let names = |key: &str| -> Vec<String> {
+        let words = last(key).map(|entry| entry.value.split_whitespace().map(str::to_owned));
+        words.map_or_else(Vec::new, Iterator::collect)
+    };
     let ruled_out = |entry: &&RuleEntry| {
         let text = replaced(entry, &parameters, true)?;
         let form = || entry.fault("`ruled out` is of the form: TEXT if CONDITION");
@@ -277,9 +282,8 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         doubt: on("doubt")?,
         explains: last("explains").map(|entry| fact(entry, &entry.value)).transpose()?,
         cause: last("cause").map(|entry| entry.value.clone()),
-        unless: last("unless").map_or_else(Vec::new, |entry| {
-            entry.value.split_whitespace().map(str::to_owned).collect()
-        }),
+        unless: names("unless"),
+        within: names("within"),
         parameters,
     };
     Ok((!on("off")?).then_some(rule))

@@ -85,6 +85,8 @@ pub struct Rule {
     pub(crate) cause: Option<String>,
     /// Rules that tell the same cause better
     pub(crate) unless: Vec<String>,
+    /// Rules whose finding may have in it what this one is about
+    pub(crate) within: Vec<String>,
 }
 
 /// A finding of a rule.

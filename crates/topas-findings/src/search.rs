@@ -107,7 +107,16 @@ impl Rules {
                         }
                     }
                     (_, Some(little)) => search.little.push(little),
-                    (None, None) => search.ruled_out.push(rule.what.clone()),
+                    // What another finding tells of, or has in it, is not ruled out.
+                    (None, None) => {
+                        let told = |name: &String| {
+                            let mut told = search.findings.iter().chain(&unsure);
+                            told.any(|told| told.rule == *name)
+                        };
+                        if !rule.unless.iter().chain(&rule.within).any(told) {
+                            search.ruled_out.push(rule.what.clone());
+                        }
+                    }
                 },
                 RuleOutcome::Unknown(missing) => {
                     if let Some(fact) = missing.first() {

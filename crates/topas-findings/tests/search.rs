@@ -325,6 +325,36 @@ fn what_is_told_by_one_rule_is_not_ruled_out_by_another() {
     assert_eq!((names(&search), is_ruled_out(&search)), (vec!["late-senders"], 1));
 }
 
+/// Waits at the end may be in those for a rank that is late to collectives, and time in MPI whose cause is known is not
+/// looked for one.
+#[test]
+fn what_a_finding_may_have_in_it_is_not_ruled_out() {
+    let ruled_out = |coll_share: f64| {
+        let mut facts = late(0.0);
+        for (name, value) in [
+            ("coll_share", coll_share),
+            ("coll_cost", coll_share),
+            ("coll_sum", 4.0 * coll_share),
+            ("coll_calls", 1000.0),
+            ("finalize_share", 0.0),
+            ("finalize_sum", 0.0),
+            ("mpi_share", 30.0),
+            ("mpi_work_share", 10.0),
+            ("mpi_work_sum", 40.0),
+            ("mpi_calls", 1000.0),
+            ("mpi_even_share", 10.0),
+            ("outside_balance", 80.0),
+        ] {
+            facts.number(name, value);
+        }
+        let search = Rules::builtin().search(&facts, None);
+        let is_ruled_out = |what: &str| search.ruled_out.iter().any(|one| one.starts_with(what));
+        (search.findings.len(), ["ranks that wait at the end", "much time in MPI"].map(is_ruled_out))
+    };
+    assert_eq!(ruled_out(20.0), (1, [false, false]));
+    assert_eq!(ruled_out(1.0), (0, [true, true]));
+}
+
 #[test]
 fn what_other_programs_may_have_caused_is_no_finding() {
     let rules = Rules::builtin();

@@ -20,6 +20,7 @@ mod named_states;
 mod notes;
 mod objects;
 mod rows;
+mod spans;
 mod started;
 mod states;
 #[cfg(test)]

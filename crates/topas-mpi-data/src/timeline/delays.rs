@@ -1,9 +1,19 @@
 //! Where waits arose: a rank that is late because it waited itself hands the delay on.
+//!
+//! Two rows met, and one comes later to the next meeting than the other, which waits: because it computed longer in
+//! between, or because it waited itself. The wait is shared out among what it computed longer and its own waits, and what
+//! falls to one of these is shared out in the same way. The idea is that of Böhme, Geimer, Wolf and Arnold, "Identifying
+//! the root causes of wait states in large-scale parallel applications" (ICPP 2010). What both computed is nobody's
+//! delay: of two ranks that compute alike, the one which comes late because of a third is not late itself.
 
 use super::notes::TimelineNote;
+use super::spans::Spans;
 
-/// Most rows through which a delay is followed.
-const LONGEST_CHAIN: u32 = 32;
+/// Most waits of a row that are looked at for the last meeting of two rows.
+const MOST_LOOKED_AT: usize = 64;
+
+/// Most waits to which a delay is handed on: the last ones before the meeting.
+const MOST_PARTS: usize = 1024;
 
 /// Most waits that are kept: of more, the older half is followed and forgotten.
 const MOST_WAITS: usize = 2_000_000;
@@ -18,7 +28,7 @@ struct RowWait {
 }
 
 /// For each row the time for which others waited because of it: directly, or because the row for which
-/// they waited waited itself at that moment. All of it adds up to the waits.
+/// they waited came late because it waited itself. All of it adds up to the waits.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
     waits: Vec<RowWait>,
@@ -50,45 +60,93 @@ impl Delays {
         std::mem::take(&mut self.caused)
     }
 
-    /// Follows the waits that ended until a moment, and forgets them.
+    /// Shares out the waits that ended until a moment, the last one first, and forgets them.
     fn follow_until(&mut self, moment: u64) {
-        self.waits.sort_unstable_by_key(|wait| (wait.row, wait.from));
-        let rows: Vec<&[RowWait]> = (0..self.caused.len() as u32)
-            .map(|row| {
-                let first = self.waits.partition_point(|wait| wait.row < row);
-                let last = self.waits.partition_point(|wait| wait.row <= row);
-                self.waits.get(first..last).unwrap_or_default()
-            })
-            .collect();
-        for wait in self.waits.iter().filter(|wait| wait.to <= moment) {
-            let time = (wait.from, wait.to);
-            follow(&rows, time, wait.partner, LONGEST_CHAIN, &mut self.caused);
+        self.waits.sort_unstable_by_key(|wait| (wait.row, wait.from, wait.to));
+        let mut order: Vec<usize> =
+            (0..self.waits.len()).filter(|number| self.waits[*number].to <= moment).collect();
+        order.sort_unstable_by_key(|number| std::cmp::Reverse((self.waits[*number].to, *number)));
+        let rows: Vec<WaitsOfRow<'_>> =
+            (0..self.caused.len() as u32).map(|row| WaitsOfRow::of(row, &self.waits)).collect();
+        let mut costs: Vec<u64> = self.waits.iter().map(|wait| wait.to - wait.from).collect();
+        let mut parts = Vec::new();
+        for number in order {
+            let wait = &self.waits[number];
+            let Some(late) = rows.get(wait.partner as usize) else { continue };
+            let cost = costs[number];
+            let all = late.reasons(&rows[wait.row as usize], wait, &mut parts);
+            let mut rest = cost;
+            for (other, part) in parts.drain(..) {
+                let handed_on = (u128::from(cost) * u128::from(part) / u128::from(all)) as u64;
+                costs[other] += handed_on;
+                rest -= handed_on;
+            }
+            self.caused[wait.partner as usize] += rest;
         }
         self.waits.retain(|wait| wait.to > moment);
     }
 }
 
-/// Books a time in which somebody waited for a row. The waits of each row are in their order. Where clocks
-/// disagree they may overlap: each moment is followed once, because otherwise the work would be multiplied
-/// with each row of the chain.
-fn follow(rows: &[&[RowWait]], (from, to): (u64, u64), row: u32, chain: u32, caused: &mut [u64]) {
-    let mut rest = to - from;
-    if chain > 0 {
-        let own = rows.get(row as usize).copied().unwrap_or_default();
-        let first = own.partition_point(|wait| wait.to <= from);
-        let later = own.get(first..).unwrap_or_default().iter();
-        let mut told = from;
-        for wait in later.take_while(|wait| wait.from < to) {
-            let part = (wait.from.max(told), wait.to.min(to));
-            if part.0 < part.1 {
-                told = part.1;
-                rest -= part.1 - part.0;
-                follow(rows, part, wait.partner, chain - 1, caused);
+/// The waits of a row in their order.
+struct WaitsOfRow<'w> {
+    /// The number of the first one among all waits
+    first: usize,
+    waits: &'w [RowWait],
+    spans: Spans,
+}
+
+impl<'w> WaitsOfRow<'w> {
+    fn of(row: u32, all: &'w [RowWait]) -> WaitsOfRow<'w> {
+        let first = all.partition_point(|wait| wait.row < row);
+        let end = all.partition_point(|wait| wait.row <= row);
+        let waits = &all[first..end];
+        WaitsOfRow { first, waits, spans: Spans::of(waits.iter().map(|wait| (wait.from, wait.to))) }
+    }
+
+    /// Why this row came late to a row that waited for it: `parts` gets its own waits since the two met, by their number
+    /// among all, in ns, and the answer is their sum and how much longer this row computed since then, in ns.
+    fn reasons(
+        &self,
+        waiting: &WaitsOfRow<'_>,
+        wait: &RowWait,
+        parts: &mut Vec<(usize, u64)>,
+    ) -> u64 {
+        let met = self.met(waiting, wait);
+        let computed =
+            |row: &WaitsOfRow<'_>, until: u64| (until - met) - row.spans.between(met, until);
+        let mut all = computed(self, wait.to).saturating_sub(computed(waiting, wait.from));
+        for (number, part) in self.spans.parts(met, wait.to).take(MOST_PARTS) {
+            // Where clocks disagree, a wait may seem to end later than another one that it made.
+            if part > 0 && self.waits[number].to < wait.to {
+                parts.push((self.first + number, part));
+                all += part;
             }
         }
+        all
     }
-    if let Some(sum) = caused.get_mut(row as usize) {
-        *sum = sum.saturating_add(rest);
+
+    /// When this row and one that waits for it met last before: one waited for the other, or both for a third in the same
+    /// call. Where that is too long ago, a moment since then, and the begin of the wait where nothing is known before.
+    fn met(&self, waiting: &WaitsOfRow<'_>, wait: &RowWait) -> u64 {
+        let looked_at = waiting.before(wait.from);
+        let by_waiting = looked_at.iter().rev().find(|other| {
+            other.partner == wait.partner || self.waits_until(other.to, other.partner)
+        });
+        let by_this = self.before(wait.from).iter().rev().find(|own| own.partner == wait.row);
+        let met = by_waiting.into_iter().chain(by_this).map(|met| met.to).max();
+        met.or_else(|| looked_at.first().map(|oldest| oldest.to)).unwrap_or(wait.from)
+    }
+
+    /// Some of the waits that ended until a moment: the last ones.
+    fn before(&self, moment: u64) -> &[RowWait] {
+        let end = self.waits.partition_point(|wait| wait.to <= moment);
+        &self.waits[end.saturating_sub(MOST_LOOKED_AT)..end]
+    }
+
+    /// Whether this row waited for a row until that came.
+    fn waits_until(&self, came: u64, partner: u32) -> bool {
+        let place = self.waits.partition_point(|wait| wait.to < came);
+        self.waits.get(place).is_some_and(|wait| (wait.to, wait.partner) == (came, partner))
     }
 }
 

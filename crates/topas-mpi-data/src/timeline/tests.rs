@@ -314,6 +314,41 @@ fn a_delay_is_that_of_the_rank_in_which_it_arose() {
     );
 }
 
+/// Each rank sends to the next before it receives from the one before, so a delay goes on by a rank with each step: that
+/// of rank 0, which computes 25 ms in a step, where the others compute 5 ms.
+#[test]
+fn what_all_ranks_compute_is_nobodys_delay() {
+    let mut calls: Vec<Vec<MadeCall>> = vec![Vec::new(); 4];
+    let mut now = [0; 4];
+    for _ in 0..20 {
+        let sent: Vec<u64> =
+            now.iter().enumerate().map(|(rank, now)| now + if rank == 0 { 25 } else { 5 }).collect();
+        for (rank, calls) in calls.iter_mut().enumerate() {
+            let (begun, peer) = (sent[rank], rank as i32);
+            now[rank] = begun + 1;
+            if rank < 3 {
+                calls.push(("MPI_Send", begun, begun + 1, to(peer + 1, 5, 8)));
+            }
+            if let Some(before) = rank.checked_sub(1) {
+                let received = (begun + 1).max(sent[before]) + 1;
+                calls.push(("MPI_Recv", begun + 1, received, from(peer - 1, 5, 8)));
+                now[rank] = received;
+            }
+        }
+    }
+    let calls: Vec<&[MadeCall]> = calls.iter().map(Vec::as_slice).collect();
+    told(&calls, |timeline| {
+        let waited = |row: &TimelineRow| {
+            row.times[TimeClass::LateSender as usize] + row.times[TimeClass::LateReceiver as usize]
+        };
+        let waits: u64 = timeline.rows.iter().map(waited).sum();
+        let delayed: Vec<u64> = timeline.rows.iter().map(|row| row.delayed).collect();
+        assert_eq!(delayed.iter().sum::<u64>(), waits);
+        // What two ranks did before the first wait between them is not known.
+        assert!(delayed[0] > waits * 9 / 10, "{delayed:?} of {waits} ns");
+    });
+}
+
 #[test]
 fn what_the_log_does_not_tell_is_counted_and_not_guessed() {
     // A receive from anybody that another call completes: nobody knows whose message it took.
