@@ -349,7 +349,10 @@ fn what_a_finding_may_have_in_it_is_not_ruled_out() {
         }
         let search = Rules::builtin().search(&facts, None);
         let is_ruled_out = |what: &str| search.ruled_out.iter().any(|one| one.starts_with(what));
-        (search.findings.len(), ["ranks that wait at the end", "much time in MPI"].map(is_ruled_out))
+        (
+            search.findings.len(),
+            ["ranks that wait at the end", "much time in MPI"].map(is_ruled_out),
+        )
     };
     assert_eq!(ruled_out(20.0), (1, [false, false]));
     assert_eq!(ruled_out(1.0), (0, [true, true]));

@@ -99,7 +99,7 @@ pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
     FoundBlock, RankDamage, StreamedEvent, TraceCut, TraceFacts, TraceLog, TraceProcess,
-    TraceSkips, TraceThread, data_file_beside, is_readable, trace_files,
+    TraceSkips, TraceThread, data_file_beside, is_event_log, is_readable, trace_files,
 };
 pub use waits::{AskedInVain, Blame, RoutineWaits, WaitFigures};
 pub use worlds::{

@@ -21,7 +21,7 @@ use topas_trace::{BODY, BlockHead, CallEvent, EventPlace, Events, HEAD, checksum
 
 pub(crate) use damage::{LostSpan, damage_of};
 pub use damage::{RankDamage, TraceCut, is_readable};
-pub use files::{data_file_beside, trace_files};
+pub use files::{data_file_beside, is_event_log, trace_files};
 pub(crate) use host_ticks::HostTicks;
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 

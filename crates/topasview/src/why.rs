@@ -14,7 +14,7 @@ use topas_findings::{
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
     LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
-    WorldLink, data_file_beside, first_world, is_spool, processors_of, read_profiles,
+    WorldLink, data_file_beside, first_world, is_event_log, is_spool, processors_of, read_profiles,
     read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
@@ -31,7 +31,7 @@ use topas_terminal::{Look, Printed, Progress};
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::{ELSEWHERE, called_at, kept, paths, started_at, world_started};
+use crate::mpi_profile::{ELSEWHERE, LOG_ALONE, called_at, kept, paths, started_at, world_started};
 use crate::timeline::warn;
 
 /// Messages or collectives of a rank of which it is of interest where they are called.
@@ -77,11 +77,14 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
             TOOL.error(&what, None, ELSEWHERE);
             return exit::NO_PES;
         }
-        TOOL.error(
-            &"nothing was measured here that could be searched",
-            None,
-            "topas-run --all-pe --mpi=waits measures a run; or name its topas.out and topas-mpi.out",
-        );
+        let hint = match run.logs.is_empty() {
+            false => LOG_ALONE,
+            true => {
+                "topas-run --all-pe --mpi=waits measures a run; or name its topas.out and topas-mpi.out (topas-mpi collect \
+                 writes the latter of killed runs)"
+            }
+        };
+        TOOL.error(&"nothing was measured here that could be searched", None, hint);
         return exit::NO_PES;
     }
     let known = run.profile.as_ref().map(|profile| ChargedProfile::of(args, profile));
@@ -171,7 +174,7 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
             mapped.push(path.into_owned());
             false
         }
-        Some(path) if is_log(&path) => {
+        Some(path) if is_event_log(&path) => {
             run.logs.push(path.into_owned());
             false
         }
@@ -264,11 +267,6 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
         older.iter().find(same).cloned()
     });
     Ok(run)
-}
-
-/// Whether a path is that of an event log.
-fn is_log(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "trace")
 }
 
 /// What was found in the earlier run.

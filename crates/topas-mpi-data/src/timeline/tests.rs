@@ -321,8 +321,11 @@ fn what_all_ranks_compute_is_nobodys_delay() {
     let mut calls: Vec<Vec<MadeCall>> = vec![Vec::new(); 4];
     let mut now = [0; 4];
     for _ in 0..20 {
-        let sent: Vec<u64> =
-            now.iter().enumerate().map(|(rank, now)| now + if rank == 0 { 25 } else { 5 }).collect();
+        let sent: Vec<u64> = now
+            .iter()
+            .enumerate()
+            .map(|(rank, now)| now + if rank == 0 { 25 } else { 5 })
+            .collect();
         for (rank, calls) in calls.iter_mut().enumerate() {
             let (begun, peer) = (sent[rank], rank as i32);
             now[rank] = begun + 1;

@@ -12,12 +12,17 @@ pub fn trace_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|end| end == "trace") && path.is_file() {
+        if is_event_log(&path) && path.is_file() {
             found.push(path);
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a path is that of an event log, by its name.
+pub fn is_event_log(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "trace")
 }
 
 /// The user's data file beside an event log, which the same ranks wrote: `run.out` or `run` beside

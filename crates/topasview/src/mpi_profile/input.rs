@@ -1,5 +1,6 @@
 //! Finds the profiles and picks the launch.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, TraceLog, is_spool, own_uid,
-    read_profiles, read_spool, read_spool_files, trace_files,
+    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, TraceLog, data_file_beside,
+    is_event_log, is_spool, own_uid, read_profiles, read_spool, read_spool_files, trace_files,
 };
 use topas_terminal::Progress;
 
@@ -112,14 +113,29 @@ impl<'a> MpiInput<'a> {
         if !self.args.quiet {
             passed_over(&inputs);
         }
-        let mut mapped = Vec::new();
+        let (mut mapped, mut logs) = (Vec::new(), Vec::new());
         inputs.sources.retain(|source| match source.path() {
             Some(path) if is_spool(&path) => {
                 mapped.push(path.into_owned());
                 false
             }
+            Some(path) if is_event_log(&path) => {
+                logs.push(path.into_owned());
+                false
+            }
             _ => true,
         });
+        // Who names event logs alone means the run that wrote them.
+        if inputs.sources.is_empty() && mapped.is_empty() {
+            let beside: BTreeSet<PathBuf> =
+                logs.iter().filter_map(|log| data_file_beside(log)).collect();
+            inputs.sources.extend(beside.into_iter().map(Source::File));
+            if let (true, Some(log)) = (inputs.sources.is_empty(), logs.first()) {
+                let what = format!("no profile of MPI calls: {} is an event log", log.display());
+                TOOL.error(&what, None, LOG_ALONE);
+                return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
+            }
+        }
         if mapped.is_empty() {
             return self.files(&inputs);
         }
@@ -354,6 +370,10 @@ impl<'a> MpiInput<'a> {
 
 /// How launches of other directories are seen.
 pub const ELSEWHERE: &str = "topasview --mpi --list shows them, --launch ID one of them";
+
+/// What to do with an event log of whose run there is no profile.
+pub const LOG_ALONE: &str = "topasview --timeline and topas-mpi replay show an event log; name the topas-mpi.out of its run, too (topas-mpi \
+     collect writes that of killed runs)";
 
 /// How many launches, in words.
 fn launches(count: usize) -> String {

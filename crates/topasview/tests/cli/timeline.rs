@@ -17,6 +17,7 @@ use topas_trace::{
 };
 
 use super::page::{has_its_parts_and_scripts, measured, measured_as_read};
+use super::synthetic_mpi::Launch;
 use super::synthetic_trace::SyntheticTrace;
 use super::{shown, view};
 
@@ -51,6 +52,22 @@ fn the_page_names_the_late_rank_and_has_the_numbers_of_all() {
     assert_eq!(fs::read_to_string(dir.path().join("run.html")).unwrap(), page);
     let kept = view(dir.path(), &["--timeline", log, "--html", log]);
     assert!(kept.code == 2 && kept.err.contains("is not replaced"), "{}", kept.err);
+}
+
+/// A log without the profile of its run is no text of one, and says what shows it.
+#[test]
+fn of_a_log_alone_it_is_said_what_shows_it() {
+    let dir = made_up(&SyntheticTrace::default());
+    for args in [["--mpi", "."], ["--mpi", "topas-mpi.n001.trace"], ["--why", "."]] {
+        let said = view(dir.path(), &args);
+        assert_eq!((said.code, &*said.out), (3, ""), "{args:?}: {}", said.err);
+        assert!(!said.err.contains("bad date"), "{args:?}: {}", said.err);
+        assert!(said.err.contains("topasview --timeline"), "{args:?}: {}", said.err);
+        assert!(said.err.contains("topas-mpi collect"), "{args:?}: {}", said.err);
+    }
+    // With a profile beside it, it stands for the run.
+    fs::write(dir.path().join("topas-mpi.out"), Launch::default().text()).unwrap();
+    assert!(!shown(dir.path(), &["--mpi", "topas-mpi.n001.trace"]).is_empty());
 }
 
 #[test]
