@@ -199,7 +199,7 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
         started.end_from_outside();
         for words in ["--mpi", "--why"] {
             let first = started.first_words(&[words]);
-            assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
+            assert!(first.starts_with("No call had ended for at least "), "under {name}: {first}");
             assert!(first.contains(" when ranks 0-2 ended at "), "under {name}: {first}");
             let circle = "So ranks 0-2 each waited for the next, 0 -> 1 -> 2 -> 0: the program may have hung in a deadlock,";
             assert!(first.contains(circle), "under {name}: {first}");
@@ -224,7 +224,7 @@ fn ranks_in_finalize_are_told_to_be_there() {
         assert!(first.contains(&place), "under {name}: {first}");
         started.end_from_outside();
         let first = started.first_words(&["--mpi"]);
-        assert!(first.starts_with("No call had ended for "), "under {name}: {first}");
+        assert!(first.starts_with("No call had ended for at least "), "under {name}: {first}");
         assert!(first.contains(&place), "under {name}: {first}");
         // That time is none in which it computes.
         let unended = started.said("topasview", &["--mpi"]);
@@ -269,7 +269,7 @@ fn collectives_that_do_not_match_are_told() {
             started.end_from_outside();
             for words in ["--mpi", "--why"] {
                 let first = started.first_words(&[words]);
-                assert!(first.starts_with("No call had ended for "), "{case}, {name}: {first}");
+                assert!(first.starts_with("No call had ended for at least "), "{case}, {name}: {first}");
                 assert!(first.contains(told), "{case} under {name}: {first}");
             }
         }

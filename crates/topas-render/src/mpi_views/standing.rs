@@ -139,11 +139,17 @@ fn calls_in_words(
         groups = grouped(profile, places, calls, false);
     }
     let rest = groups.split_off(CALLS.min(groups.len()));
+    // The end of a rank that is gone is known by the second, if at all.
+    let is_gone = |rank: &MpiRank| rank.last.is_some_and(|last| last.quiet.is_none());
+    let at_least = |ranks: &[u32]| {
+        let mut gone = profile.ranks.iter().filter(|rank| is_gone(rank));
+        if gone.any(|rank| ranks.contains(&rank.rank)) { "at least " } else { "" }
+    };
     let one = |(call, ranks, longest): &(String, Vec<u32>, Option<u64>)| {
-        let ranks = rank_words(ranks);
+        let in_call = format!("{} in {call}", rank_words(ranks));
         match longest {
-            Some(longest) => format!("{ranks} in {call} for {}", time(*longest)),
-            None => format!("{ranks} in {call}"),
+            Some(longest) => format!("{in_call} for {}{}", at_least(ranks), time(*longest)),
+            None => in_call,
         }
     };
     let mut words: Vec<String> = groups.iter().map(one).collect();
@@ -309,7 +315,7 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
     let mismatch = mismatch_words(profile, Mismatch::of(profile, &hang.calls), &hang.calls);
     let since = time(hang.time);
     let intro = if hang.outside.is_empty() {
-        format!("No call had ended for {since}")
+        format!("No call had ended for at least {since}")
     } else {
         format!("{} had been in a call for {since} or longer", capital(&rank_words(&inside)))
     };
