@@ -269,7 +269,10 @@ fn collectives_that_do_not_match_are_told() {
             started.end_from_outside();
             for words in ["--mpi", "--why"] {
                 let first = started.first_words(&[words]);
-                assert!(first.starts_with("No call had ended for at least "), "{case}, {name}: {first}");
+                assert!(
+                    first.starts_with("No call had ended for at least "),
+                    "{case}, {name}: {first}"
+                );
                 assert!(first.contains(told), "{case} under {name}: {first}");
             }
         }

@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(held(late, 170, 195)[0], only[0]);
         // A receiver that came before is not what it waited for then.
         let mut sends = Findings::of(call);
-        let sent = SentSize { bytes: 9, goes: false };
+        let sent = SentSize { bytes: 9, ..SentSize::NOTHING };
         sends.began((Awaited::Receive, sent), 1, 110, 0);
         assert_eq!(told(&sends), [(Figure::Waited(Cause::LateReceiver), 1, 10)]);
         assert_eq!(held(sends, 110, 195), until(95));

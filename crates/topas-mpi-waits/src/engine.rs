@@ -361,18 +361,24 @@ impl Engine {
             }
             return;
         }
-        if self.open < LOOKUPS {
-            let record = self.later(waiting);
-            if record != 0
-                && let Some(place) = self.lookups.get_mut(self.open)
-            {
-                *place = Lookup { record, ..lookup };
-                self.open += 1;
-                (self.rest, self.pause) = (0, 0);
-                return;
-            }
+        if !self.look_later(waiting, lookup) {
+            waiting.findings.unsure = true;
         }
-        waiting.findings.unsure = true;
+    }
+
+    /// Looks again later at a stamp that is not there yet. False if there is no room for that.
+    fn look_later(&mut self, waiting: &mut WaitingCall, lookup: Lookup) -> bool {
+        let has_room = self.open < LOOKUPS;
+        let record = if has_room { self.later(waiting) } else { 0 };
+        if record == 0 {
+            return false;
+        }
+        if let Some(place) = self.lookups.get_mut(self.open) {
+            *place = Lookup { record, ..lookup };
+            self.open += 1;
+            (self.rest, self.pause) = (0, 0);
+        }
+        true
     }
 
     /// Looks again at stamps that were not there: the latest, and some in turn. An exchange may add two, so one in

@@ -39,12 +39,20 @@ pub const fn shows_need(receiver: u64, length: u64, evident: u64) -> bool {
     receiver >= evident && length.saturating_sub(receiver) < receiver / 2
 }
 
+/// Soon is no more than one part of so many.
+const SOON: u64 = 4;
+
+/// Whether a call of a length may be one that [`ends_with`] a receiver, and of which that says something. `evident`:
+/// [`EVIDENT`].
+pub const fn may_end_with(length: u64, evident: u64) -> bool {
+    length >= evident + evident / SOON
+}
+
 /// Whether a call that also received, and whose message goes without its receiver as far as is known, waited for that: what
-/// it received was there, and it ended soon after the receiver came. `evident`: [`EVIDENT`].
-pub const fn ends_with(receiver: u64, other: u64, length: u64, evident: u64) -> bool {
-    const SOON: u64 = 4;
+/// it received was there, and it ended soon after the receiver came.
+pub const fn ends_with(receiver: u64, other: u64, length: u64) -> bool {
     let rest = length.saturating_sub(receiver);
-    receiver >= evident && other <= receiver / NEARLY && rest < receiver / SOON
+    other <= receiver / NEARLY && rest < receiver / SOON
 }
 
 /// A message that was sent, as far as it may have waited for its receiver.
@@ -54,11 +62,16 @@ pub struct SentSize {
     pub bytes: u32,
     /// Messages of so many bytes go without their receiver, as far as is known
     pub goes: bool,
+    /// That is so, and the call received something, too
+    pub beside: bool,
 }
 
 impl SentSize {
     /// Of what is no message that was sent.
-    pub const NOTHING: SentSize = SentSize { bytes: 0, goes: false };
+    pub const NOTHING: SentSize = SentSize { bytes: 0, goes: false, beside: false };
+    /// Of a message that goes without its receiver, as far as is known, beside another that was received. Whether the
+    /// call waited for its receiver says nothing of other messages: a rank without a processor may go on by chance then.
+    pub const BESIDE: SentSize = SentSize { bytes: 0, goes: true, beside: true };
 }
 
 /// What was seen of messages from one rank to another.
@@ -183,7 +196,8 @@ mod tests {
         assert!(shows_need(800, 1_190, 640) && !shows_need(800, 1_200, 640));
         assert!(!shows_need(600, 601, 640));
         // What was received had come long before, or not.
-        assert!(ends_with(800, 50, 999, 640) && !ends_with(800, 51, 999, 640));
-        assert!(!ends_with(800, 0, 1_000, 640) && !ends_with(600, 0, 601, 640));
+        assert!(ends_with(800, 50, 999) && !ends_with(800, 51, 999));
+        assert!(!ends_with(800, 0, 1_000) && !ends_with(0, 0, 0));
+        assert!(may_end_with(800, 640) && !may_end_with(799, 640));
     }
 }

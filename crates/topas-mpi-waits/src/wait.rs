@@ -1,7 +1,7 @@
 //! What follows from moments: how long a call waited, for whom, and what of its time is open.
 
 use crate::absence::{Absence, AbsentRank};
-use crate::protocol::{SentSize, explains};
+use crate::protocol::{SentSize, ends_with, explains};
 
 /// What a rank waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -329,7 +329,13 @@ impl Findings {
     /// The wait for a receiver, if it is that which the call waited for.
     pub fn receiver_waited(&self) -> Option<&ReceiverWait> {
         let ReceiverWait { ticks, sent, .. } = self.receiver;
-        explains(sent.goes, ticks, self.longest, self.length()).then_some(&self.receiver)
+        let is_it = if sent.beside {
+            let all_is_known = self.looked && !self.unsure && !self.elsewhere;
+            all_is_known && ends_with(ticks, self.longest, self.length())
+        } else {
+            explains(sent.goes, ticks, self.longest, self.length())
+        };
+        is_it.then_some(&self.receiver)
     }
 
     /// The wait for what came last.

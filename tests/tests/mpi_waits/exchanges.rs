@@ -28,3 +28,19 @@ fn a_receiver_is_late_only_for_messages_that_need_it() {
         },
     );
 }
+
+/// Open MPI ends an exchange of short messages when its receiver comes, which tells that when its own call is over: after
+/// the sender has gone on.
+#[test]
+fn an_exchange_that_stays_for_a_receiver_waits_for_it() {
+    under_each(
+        Mpi::installed("an_exchange_that_stays_for_a_receiver_waits_for_it"),
+        "exchanges",
+        |mpi, program| {
+            for bytes in [8, 800] {
+                let bytes = format!("BYTES={bytes}");
+                holds_on(mpi, None, &[&bytes], program, "ring", 3, 40);
+            }
+        },
+    );
+}

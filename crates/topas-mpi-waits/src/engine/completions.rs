@@ -290,7 +290,10 @@ impl Engine {
             }
             if let Some(lookup) = self.lookups.get(at).copied() {
                 self.close(at);
-                self.heard(around, lookup.record, |findings| findings.unsure = true);
+                // That a message which goes of itself was not received says nothing.
+                self.heard(around, lookup.record, |findings| {
+                    findings.unsure |= !lookup.sent.beside
+                });
             }
         }
         let mut id = self.posts.after(0);

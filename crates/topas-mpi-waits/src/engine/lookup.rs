@@ -40,11 +40,13 @@ pub(super) fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Se
             let awaited = (lookup.awaited, lookup.sent);
             findings.began(awaited, peer_with(lookup.peer, path), moment, 0);
         }
+        Some(Seen::NotYet) => return false,
+        // The message goes of itself, as far as is known.
+        _ if lookup.sent.beside => {}
         Some(Seen::Before(moment)) if moment <= call.began && !findings.asked.is_any() => {
             findings.looked = true;
         }
         Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
-        Some(Seen::NotYet) => return false,
         None => findings.elsewhere = true,
     }
     true
@@ -53,17 +55,17 @@ pub(super) fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wait::{Call, Cause, Figure, told};
+    use crate::wait::{self, Call, Cause, Figure};
 
     #[test]
     fn a_call_that_is_over_before_the_receive_is_posted_did_not_wait_for_it() {
         let call = Call { function: 1, counts: true, began: 100, ended: 200 };
         let told_of = |awaited, goes, moment| {
             let mut findings = Findings::of(call);
-            let sent = SentSize { bytes: 1, goes };
+            let sent = SentSize { bytes: 1, goes, beside: false };
             let lookup = Lookup { sent, ..Lookup::of(awaited, 3, 1, 0) };
             assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
-            told(&findings)
+            wait::told(&findings)
         };
         let told = |awaited, moment| told_of(awaited, false, moment);
         let waited = |cause, ticks| [(Figure::Waited(cause), 3, ticks)];
@@ -77,6 +79,18 @@ mod tests {
             assert_eq!(told(200), waited(Cause::LateReceiver, 100));
             assert_eq!(told(201), []);
         }
+        // Nor did one that received as well, unless it ended soon after and all that it received was there.
+        let told_beside = |moment, received| {
+            let mut findings = Findings::of(call);
+            findings.other_began(Cause::LateSender, 4, received);
+            let lookup = Lookup { sent: SentSize::BESIDE, ..Lookup::of(Awaited::Receive, 3, 1, 0) };
+            assert!(conclude(&mut findings, &lookup, Some(Seen::At(moment, 0))));
+            wait::told(&findings)
+        };
+        assert_eq!(told_beside(190, 100), waited(Cause::LateReceiver, 90));
+        assert_eq!(told_beside(190, 106), [(Figure::Waited(Cause::LateSender), 4, 6)]);
+        assert_eq!([170, 201].map(|moment| told_beside(moment, 100).len()), [1; 2]);
+        assert_eq!(told_beside(170, 100), [(Figure::OnTime, 4, 0)]);
         assert_eq!(told(Awaited::Post, 150), waited(Cause::LateSender, 50));
         assert_eq!(told(Awaited::Post, 100), []);
         assert_eq!(told(Awaited::Post, 201), []);

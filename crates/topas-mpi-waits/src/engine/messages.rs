@@ -1,12 +1,12 @@
 //! Messages that are sent, and receives that are posted.
 
-use super::{Doer, Engine, Lookup, Surroundings, WaitingCall, key_from, key_to};
-use crate::board::{Ring, Seen};
+use super::{Doer, Engine, LOOKUPS, Lookup, Surroundings, WaitingCall, conclude, key_from, key_to};
+use crate::board::Ring;
 use crate::far::DOUBT;
 use crate::key::{Address, Side};
 use crate::posts::{Post, Progress};
-use crate::protocol::{BUFFERED, EVIDENT, SMALL_MESSAGE, SentSize, ends_with};
-use crate::wait::{Awaited, Call, Figure, peer_with};
+use crate::protocol::{BUFFERED, EVIDENT, SMALL_MESSAGE, SentSize, may_end_with};
+use crate::wait::{Awaited, Call, Figure};
 
 impl Engine {
     /// A call that only sent a message. Most are over at once, and need no more than this.
@@ -210,7 +210,7 @@ impl Engine {
     /// What is known of a message of so many bytes.
     #[inline(always)]
     pub(super) fn size_to(&self, to: &Address, bytes: u32) -> SentSize {
-        SentSize { bytes, goes: self.protocols.goes(to.peer, bytes) }
+        SentSize { bytes, goes: self.protocols.goes(to.peer, bytes), beside: false }
     }
 
     #[inline(always)]
@@ -242,32 +242,27 @@ impl Engine {
         }
     }
 
-    /// A long call received what had been sent before, and what it sent goes without its receiver, as far as is known.
-    /// The MPI may have let it wait for that nevertheless: Open MPI ends sends that do not block when the receiver calls MPI,
-    /// however short the message is. That is so if the call ended soon after the receive was posted, and says nothing of
-    /// other messages: a rank without a processor may go on by chance then.
+    /// A long call received what had been sent before, as far as is known, and what it sent goes without its receiver. The MPI
+    /// may have let it wait for that nevertheless: Open MPI ends sends that do not block when the receiver calls MPI,
+    /// however short the message is. That is so if the call ended soon after the receive was posted.
     #[cold]
     #[inline(never)]
     pub(super) fn look_beside(
-        &self,
+        &mut self,
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
         lookup: &Lookup,
     ) {
         let findings = &mut waiting.findings;
-        let all_is_known = findings.looked && !findings.unsure && !findings.elsewhere;
-        if !all_is_known || findings.asked.is_any() || waiting.record != 0 {
+        let is_unsure = findings.unsure || findings.elsewhere || findings.asked.is_any();
+        if is_unsure || !may_end_with(findings.call.length(), EVIDENT * self.least) {
             return;
         }
-        let Some(Seen::At(moment, path)) = around.read(lookup.peer, lookup.key, lookup.number)
-        else {
-            return;
-        };
-        let (call, peer) = (findings.call, peer_with(lookup.peer, path));
-        let evident = EVIDENT * self.least;
-        if ends_with(call.until(moment), findings.longest, call.length(), evident) {
-            let sent = SentSize { bytes: 0, goes: true };
-            findings.began((Awaited::Receive, sent), peer, moment, 0);
+        let lookup = Lookup { sent: SentSize::BESIDE, ..*lookup };
+        let seen = around.read(lookup.peer, lookup.key, lookup.number);
+        // The receiver tells it when its own call is over. Others may need what room there is.
+        if !conclude(findings, &lookup, seen) && self.open < LOOKUPS / 2 {
+            self.look_later(waiting, lookup);
         }
     }
 
