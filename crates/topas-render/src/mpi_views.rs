@@ -6,6 +6,7 @@
 
 mod absent;
 mod amount;
+mod between;
 mod body;
 mod callers;
 mod cells;

@@ -1,13 +1,14 @@
 //! The sentence that names the rank for which the others wait, and where in its code.
 
 use topas_mpi_data::{
-    AskedInVain, Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, RoutineCalls,
-    RoutineNumber, compute_as_long, computed, computing, is_longer, leading, others_wait_longer,
-    own_waits, waited_for_itself,
+    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, RoutineCalls, RoutineNumber,
+    compute_as_long, computed, computing, is_longer, leading, others_wait_longer, own_waits,
+    waited_for_itself,
 };
 
 use super::absent::absent_ranks;
 use super::amount::routine_name;
+use super::between;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::late_to_init;
 use super::paths::PathViews;
@@ -19,7 +20,7 @@ use crate::wording::capital;
 use crate::wording::named;
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
-const WORTH_A_NAME: u128 = 100;
+pub(super) const WORTH_A_NAME: u128 = 100;
 
 /// From this part of that time on a rank is said to make the others wait: a fiftieth.
 const WORTH_A_CHARGE: u128 = 50;
@@ -173,7 +174,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
         }
         let hardly =
             format!("anks hardly wait for each other: {share} of the time of all {whose}.");
-        return Some(match untold {
+        let said = match untold {
             None => match otherwise(profile, told) {
                 None => format!("R{hardly}"),
                 Some((routine, time)) => format!(
@@ -186,7 +187,14 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             Some(untold) => {
                 format!("As far as that is told, r{hardly} But {}", not_known(untold))
             }
-        });
+        };
+        return Some(
+            [Some(said), between::of_all(profile)]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
     }
     // Of ranks that stand still, what they wait in the calls that they are in is in no sum.
     let said = charge(profile, paths, waited)
@@ -402,7 +410,7 @@ fn computes_so_long(
         "Rank {rank} computes {} s outside of MPI, the others {} s on average{}",
         seconds(own, 3),
         seconds(mean, 3),
-        between_questions(profile, rank, own.saturating_sub(mean)).unwrap_or_default()
+        between::of_rank(profile, rank, own.saturating_sub(mean)).unwrap_or_default()
     );
     if is_longer(own, mean) {
         return text + ".";
@@ -470,22 +478,6 @@ fn asleep(slept: u128) -> String {
         0 => String::new(),
         _ => format!(" ({} s of that asleep between calls that asked in vain)", seconds(slept, 3)),
     }
-}
-
-/// That a rank which computes so much longer than others, in ns, does most of that between calls that asked in vain. It may
-/// compute there, or wait without giving up its processor: the profile does not tell that.
-fn between_questions(profile: &MpiProfile, rank: u32, longer: u128) -> Option<String> {
-    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
-    let asked = &known.sums.waits.asked;
-    let busy = |asked: &AskedInVain| asked.between.time.saturating_sub(asked.slept);
-    let all: u128 = asked.iter().map(|(_, asked)| busy(asked)).sum();
-    let (first, _) = asked.iter().max_by_key(|(_, asked)| busy(asked))?;
-    (2 * all >= longer && all.saturating_mul(WORTH_A_NAME) >= known.sums.wall).then(|| {
-        format!(
-            " ({} s of that between calls that asked in vain for what others had not begun, most of all rank {first})",
-            seconds(all, 3)
-        )
-    })
 }
 
 /// That the ranks wait for each other alike.

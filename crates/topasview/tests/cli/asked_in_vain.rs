@@ -84,3 +84,24 @@ fn a_loop_that_asks_computes_nothing() {
         assert!(text.contains(told), "{calls}: {text}");
     }
 }
+
+/// Of ranks that do something between their questions, and hardly wait in MPI, it is said how long that took, and for whom.
+#[test]
+fn what_ranks_do_between_their_questions_is_told_where_they_hardly_wait() {
+    let ranks: [MadeRank; 4] =
+        [(9.0, &[(2, 0.01)]), (9.0, &[(2, 0.01)]), (9.0, &[]), (9.0, &[(1, 0.01)])];
+    let first = |between: [(u32, u32); 3]| {
+        let mut lines = profile(&ranks, "Test", "");
+        for ((peer, seconds), after) in between.into_iter().zip([2, 2, 1]) {
+            let asked = format!(" a={peer}:10:{seconds}:0 b={after}:");
+            lines = lines.replacen(&format!(" b={after}:"), &asked, 1);
+        }
+        words(&shown(&lines, &["--mpi"]))
+    };
+    let told = " For 15.000 s, 37.50% of it, they were outside of MPI between calls that asked in vain for what others had \
+                not begun, 12.000 s of that for rank 2: they computed meanwhile, or only passed time.";
+    let text = first([(2, 6), (2, 6), (1, 3)]);
+    assert!(text.contains(told), "{text}");
+    let text = first([(2, 1), (2, 1), (1, 1)]);
+    assert!(text.contains("hardly wait") && !text.contains("in vain"), "{text}");
+}
