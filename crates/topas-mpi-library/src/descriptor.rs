@@ -53,6 +53,8 @@ const MATTERS: u16 = 1 << 9;
 const COMES: u16 = 1 << 10;
 /// The shape of the function is [`Hot::Both`]: the most frequent one is told by a bit.
 const BOTH: u16 = 1 << 11;
+/// All of a communicator come to the call, and nothing else is to be known of it for waits.
+const MEETS: u16 = 1 << 12;
 
 impl Descriptor {
     /// The descriptor of a function of which only the words of its arguments are known, in C and in
@@ -92,8 +94,9 @@ impl Descriptor {
                 let matters = if ROLES[number].matters() { MATTERS } else { 0 };
                 let comes = if ROLES[number].comes() { COMES } else { 0 };
                 let mut one = known[number].with(before | after | frees);
+                let meets = if ROLES[number].meets() { MEETS } else { 0 };
                 let both = if matches!(plan.hot, Hot::Both) { BOTH } else { 0 };
-                one.flags |= traffic | matters | comes | both;
+                one.flags |= traffic | matters | comes | meets | both;
                 one.hot = plan.hot;
                 if plan.status_alone() {
                     one.status = plan.status;
@@ -209,6 +212,12 @@ impl Descriptor {
     #[inline(always)]
     pub fn comes(&self) -> bool {
         self.flags & COMES != 0
+    }
+
+    /// Whether all of a communicator come to the call, and nothing else is to be known of it for waits.
+    #[inline(always)]
+    pub fn meets(&self) -> bool {
+        self.flags & MEETS != 0
     }
 
     /// Whether it begins, ends or steers the measurement.

@@ -281,7 +281,7 @@ fn reached<const WAY: u8>(
     if WAY != PLAIN
         && descriptor.comes()
         && mode::has(mode::WAITS)
-        && !flow::waits::quick::come(frame, thread.cookie)
+        && !(descriptor.meets() && flow::waits::quick::come(frame, thread.cookie))
     {
         flow::waits::come(frame, thread.cookie);
     }
@@ -364,14 +364,11 @@ fn begins<const WAY: u8>(
     thread.cookie = now;
     block.now.since = now;
     block.now.inside = function + 1;
-    if WAY != PLAIN
-        && WAY != IDLE
-        && mode::has(mode::WAITS)
-        && descriptor(symbol).comes()
-        && symbol.binding().is_c()
-        && !flow::waits::quick::come(frame, now)
-    {
-        return comes(frame, target, now);
+    if WAY != PLAIN && WAY != IDLE && mode::has(mode::WAITS) && symbol.binding().is_c() {
+        let descriptor = descriptor(symbol).as_it_stands();
+        if descriptor.comes() && !(descriptor.meets() && flow::waits::quick::come(frame, now)) {
+            return comes(frame, target, now);
+        }
     }
     Next::measure(target)
 }

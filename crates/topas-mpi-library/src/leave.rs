@@ -222,7 +222,7 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
         return returned::<true>(frame, thread, now);
     }
     // What calls something is jumped to, so that no register has to be saved.
-    if WAY != COUNTED && hooks::asks(frame) {
+    if WAY != COUNTED && !descriptor(frame.symbol).meets() && hooks::asks(frame) {
         return asked::<WAY>(frame, thread, function, now);
     }
     if WAY != COUNTED && !hooks::noted::<false>(frame, thread, now) {

@@ -3,7 +3,6 @@
 //! ranks of this node.
 
 use topas_mpi_waits::board::Ring;
-use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::engine::{key_from, key_to};
 use topas_mpi_waits::key::{Address, Side, of_collectives};
 use topas_mpi_waits::wait::Call;
@@ -13,10 +12,11 @@ use super::numbers;
 use super::role::{Act, ROLES, Role};
 use super::{Returned, SHARED, State, THREADS, away, handle, partners};
 use crate::element::{element, element_mut};
+use crate::entry::descriptor;
 use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{self, Ledger};
 use crate::flow::library::{self, Library};
-use crate::flow::plan::{Hot, NONE, Place};
+use crate::flow::plan::{Hot, Place};
 use crate::frame::Frame;
 use crate::requests::{FoundRequest, flag};
 use crate::thread::Thread;
@@ -201,7 +201,7 @@ fn call(frame: &Frame, thread: &Thread, now: u64) -> Option<Call> {
     away::over_soon(thread.block, call)
 }
 
-/// This rank comes to a collective. False, and nothing is done, if more is to be known of that.
+/// This rank comes to a collective of which nothing else is to be known. False, and nothing is done, if more is to be known of that.
 #[inline(always)]
 pub fn come(frame: &mut Frame, now: u64) -> bool {
     let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
@@ -227,15 +227,14 @@ pub fn asks(frame: &Frame) -> bool {
 /// one that asks for a message.
 #[inline(always)]
 pub fn noted<const ASKS: bool>(frame: &Frame, thread: &Thread, now: u64) -> bool {
-    let Some(role) = ROLES.get(frame.function()) else { return true };
-    if !role.matters() {
-        return true;
+    if descriptor(frame.symbol).meets() {
+        return gathered(frame, thread, now);
     }
+    let Some(role) = ROLES.get(frame.function()) else { return true };
     if ASKS && role.act == Act::ProbedIf {
         return asked_in_vain(frame, thread, now);
     }
-    let is_plain = role.act == Act::Nothing && role.info == NONE;
-    is_plain && role.gathers != Some(Shape::Neighbors) && gathered(frame, thread, now)
+    !role.matters()
 }
 
 /// After a successful call that asks for a message: false, and nothing is done, if one was there or more is to be known.
@@ -249,11 +248,12 @@ fn asked_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
     true
 }
 
-/// A collective is over.
+/// A collective is over of which nothing else is to be known.
 #[inline(always)]
 fn gathered(frame: &Frame, thread: &Thread, now: u64) -> bool {
     let Some(place) = frame.kept.gathering.checked_sub(1) else { return false };
-    let Some(state) = alone() else { return false };
+    // SAFETY: the rank has come to it by `come`, which does nothing where another thread may call MPI.
+    let state = unsafe { &mut *SHARED.state.get() };
     let size = element(&state.known.gatherings, place).size;
     let Some(call) = call(frame, thread, now) else { return false };
     state.engine.gathered_at_once(&mut state.boards, &call, size)
@@ -262,17 +262,15 @@ fn gathered(frame: &Frame, thread: &Thread, now: u64) -> bool {
 /// After a successful call of a shape: false, and nothing is done, if more is to be known of it.
 #[inline(always)]
 pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    if (HOT == Hot::Both as u8 || HOT == Hot::Bcast as u8) && descriptor(frame.symbol).meets() {
+        return gathered(frame, thread, now);
+    }
     let Some(role) = ROLES.get(frame.function()) else { return true };
     // SAFETY: a call of a shape is told in a thread that has a ledger, so the MPI is known.
     let library = unsafe { library::known() };
     match HOT {
-        hot if hot == Hot::Rma as u8 => !role.matters(),
-        hot if hot == Hot::Both as u8 || hot == Hot::Bcast as u8 => {
-            if !role.matters() {
-                return true;
-            }
-            let plain = role.act == Act::Nothing && role.gathers.is_some();
-            plain && gathered(frame, thread, now)
+        hot if hot == Hot::Rma as u8 || hot == Hot::Both as u8 || hot == Hot::Bcast as u8 => {
+            !role.matters()
         }
         hot if hot == Hot::Send as u8 && role.act == Act::Send => {
             call(frame, thread, now).is_some_and(|call| sent(library, role, frame, call))

@@ -171,6 +171,12 @@ impl Role {
         matches!(self.act, Act::SendReceive | Act::SendReceiveStarted)
     }
 
+    /// Whether all of a communicator come to the call, and nothing else is to be known of it.
+    pub const fn meets(&self) -> bool {
+        let gathers = matches!(self.gathers, Some(shape) if !matches!(shape, Shape::Neighbors));
+        gathers && matches!(self.act, Act::Nothing) && self.info == NONE
+    }
+
     /// Whether something is told before the call: that the rank comes to it.
     pub const fn comes(&self) -> bool {
         let told = matches!(
