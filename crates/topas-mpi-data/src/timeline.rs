@@ -22,6 +22,7 @@ mod objects;
 mod rows;
 mod started;
 mod states;
+mod tail;
 #[cfg(test)]
 pub(crate) mod tests;
 mod worlds;
@@ -53,6 +54,7 @@ pub use notes::{NoteKind, TimelineNote};
 pub use objects::{TimelineObject, object_of_routine};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};
 pub use states::{TIME_CLASSES, TimeClass};
+pub use tail::TailPart;
 pub use worlds::TimelineWorld;
 
 /// A process of the launch that is shown: the log by its place, and the process in the log.
@@ -527,7 +529,6 @@ impl<'l> TimelineReader<'l, '_> {
         self.notes.book(&mut self.rows);
         let mut ended = 0;
         for row in &mut self.rows {
-            row.finish();
             ended = ended.max(row.ended()).max(row.lost_until.unwrap_or(0));
             let (_, process) = self.processes[row.process];
             let clock = &self.clocks[row.process];
@@ -539,6 +540,11 @@ impl<'l> TimelineReader<'l, '_> {
             if let Ok(tick) = process.facts.value("ended").parse() {
                 ended = ended.max(clock.nanoseconds(tick));
             }
+        }
+        for row in &mut self.rows {
+            let (_, process) = self.processes[row.process];
+            let tail = tail::tail_of(process, &self.clocks[row.process], row, ended);
+            row.finish(tail);
         }
         self.states.finish(&self.rows);
         let delays = self.notes.delays();

@@ -221,6 +221,16 @@ impl TraceProcess {
         self.facts.clock
     }
 
+    /// Whether the process ended without `MPI_Finalize`, in whatever way.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self.facts.value("state"), "0" | "3" | "4")
+    }
+
+    /// Whether the process ended without a sign of it: it was killed.
+    pub fn was_lost(&self) -> bool {
+        self.facts.value("state") == "0"
+    }
+
     /// The name of a routine.
     pub fn routine(&self, number: u16) -> String {
         self.routines.get(&number).cloned().unwrap_or_else(|| format!("routine {number}"))

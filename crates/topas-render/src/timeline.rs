@@ -6,6 +6,7 @@
 
 mod damage;
 mod index;
+mod lacks;
 mod words;
 
 use data_encoding::BASE64;
@@ -121,6 +122,9 @@ impl TimelinePage<'_> {
                         @if let Some(words) = &verdict.words {
                             p.finding { (words) }
                         }
+                        @if let Some(words) = lacks::coverage(timeline) {
+                            p.finding { (words) }
+                        }
                     }
                     main id="main" {
                         (section("lines-title", "Time lines", &html! { div.timeline { (self.lines(&verdict)) } }))
@@ -179,11 +183,8 @@ impl TimelinePage<'_> {
 
     /// The picture and what is around it.
     fn lines(&self, verdict: &Verdict) -> Markup {
-        let used = |class: &TimeClass| {
-            self.timeline.rows.iter().any(|row| {
-                row.times[*class as usize] > 0 || self.timeline.class_inside(row) == Some(*class)
-            })
-        };
+        let used =
+            |class: &TimeClass| self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0);
         html! {
             noscript { p { "The picture needs a browser with scripts. The table below has the numbers." } }
             @if self.blocks.is_none() {
@@ -209,6 +210,9 @@ impl TimelinePage<'_> {
                         span {}
                     }
                 }
+            }
+            p.note.shares {
+                "The shares are of the time of the rows in view, each from its first call of MPI to its end."
             }
             div.picture {
                 canvas #overview role="img" aria-label="The whole run, all ranks together; a frame shows what is in view" {}
@@ -266,7 +270,7 @@ fn ranks_in_numbers(timeline: &Timeline<'_>) -> Markup {
     html! {
         p.note {
             "Times in seconds (s), and as a share of the time of the launch. Of a rank, the classes add up to \
-             its time in the log."
+             the time from its first call of MPI to its end."
         }
         @if timeline.rows.len() <= MOST_ROWS_SHOWN { (words::table(timeline)) } @else {
             details {

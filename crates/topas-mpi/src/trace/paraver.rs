@@ -191,11 +191,7 @@ fn records(
         timeline.calls(logs, *row, (window.from, window.to), |at, began, ended, event| {
             let name = process.routine(event.routine);
             let class = TimeClass::of_routine(&name);
-            let between = match own.is_paused_before(at) {
-                true => TimeClass::Paused,
-                false => TimeClass::Outside,
-            };
-            lines.extend(state_line(done, began, between));
+            lines.extend(state_line(done, began, own.class_before(at)));
             let from = notes.partition_point(|note| note.place < at);
             let about = notes.get(from..).unwrap_or_default().iter();
             let about = about.take_while(|note| note.place == at);
@@ -229,6 +225,9 @@ fn records(
             Ok(())
         })?;
         lines.extend(state_line(done, own.ended(), TimeClass::Outside));
+        for part in &own.tail {
+            lines.extend(state_line(part.began, part.ended, part.class));
+        }
         let mut within = Vec::new();
         let edges = edges(&window.states(timeline.states_of(*row)));
         for (edge, next) in edges.iter().zip(edges.iter().skip(1).map(Some).chain([None])) {

@@ -371,9 +371,9 @@ class Timeline {
       if (piece.ended < from || piece.open > to || !piece.times) continue;
       this.walkPiece(piece, piece.times, from, to, each);
     }
-    // The call in which a rank was at its end has no event.
-    if (row.inside && row.inside[1] < to) {
-      each(row.inside[2], row.inside[1], this.end, null, -1);
+    // What lies behind the last event has no piece.
+    for (const { kind, began, ended } of row.tail) {
+      if (began < to && ended > from) each(kind, began, ended, null, -1);
     }
   }
 

@@ -19,8 +19,17 @@ function stateAt(row, moment, reach) {
 
 const className = kind => facts.classes[kind];
 
+/** The call that did not end, of a state behind the last event of a row: its name, or null. */
+function unendedCall({ row, piece, began }) {
+  const routine = piece ? null : row.tail.find(part => part.began === began)?.routine ?? null;
+  return routine === null ? null : timeline.nameOf(row.process, routine);
+}
+
 function stateWords(state) {
-  if (state.call < 0) return state.piece ? className(state.kind) : `${timeline.nameOf(state.row.process, state.row.inside[0])}, which did not end`;
+  if (state.call < 0) {
+    const unended = unendedCall(state);
+    return unended ? `${unended}, which did not end` : className(state.kind);
+  }
   return timeline.nameOf(state.row.process, state.piece.times.routine[state.call]);
 }
 
@@ -39,7 +48,7 @@ function hover(x, y) {
     say(at);
     return;
   }
-  const part = state.call >= 0 || !state.piece ? `, ${className(state.kind)}` : "";
+  const part = state.call >= 0 || unendedCall(state) ? `, ${className(state.kind)}` : "";
   say(`${at}: ${stateWords(state)}${part}, ${shownTime(state.ended - state.began)}`);
 }
 
@@ -120,7 +129,8 @@ async function choose(state) {
       words.push([meant, `${moment}${row.notes.wait[note] > 0 ? `, waited ${shownTime(row.notes.wait[note])}` : ""}`]);
     }
   } else {
-    words.push([piece ? "State" : "Call", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", piece ? shownTime(ended - began) : "until the end"]);
+    const isCall = unendedCall(state) !== null;
+    words.push([isCall ? "Call" : "State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", shownTime(ended - began) + (isCall ? ", until the end of the rank" : "")]);
   }
   // A state ends where a call begins: the time between two calls lies in all states of its middle, or in none.
   const names = namesAt(row, call >= 0 ? began : (began + ended) / 2);

@@ -122,7 +122,8 @@ class Row {
     this.began = told.began;
     this.times = told.times;
     this.delayed = told.delayed;
-    this.inside = told.inside;
+    // What is known behind the last event; the routine is that of a call that did not end, or null.
+    this.tail = told.tail.map(([kind, began, ended, routine]) => ({ kind, began, ended, routine }));
     this.firstBlock = told.block;
     this.thread = told.thread;
     const [rank, thread] = [`rank ${this.process.rank}`, told.several ? ` thread ${told.thread}` : ""];
