@@ -22,7 +22,7 @@ use words::Verdict;
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("timeline/decode.js"),
     include_str!("timeline/data.js"),
     include_str!("timeline/picture.js"),
@@ -31,6 +31,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("timeline/drawing.js"),
     include_str!("timeline/ahead.js"),
     include_str!("timeline/details.js"),
+    include_str!("timeline/steps.js"),
     include_str!("timeline/viewer.js"),
 ];
 
@@ -360,7 +361,7 @@ fn keys() -> Markup {
         ("Shift and wheel, > and <", "higher and lower rows"),
         ("double click", "zoom in at a place"),
         ("click", "details of a call: routine, partner, tag, bytes, path"),
-        ("n and p", "next and previous call of the row"),
+        ("n and p", "next and previous call of the row; the view follows"),
         ("up and down", "next row; the line below the picture tells its numbers"),
         ("m", "messages as arrows, or not; they are drawn while they are few"),
         ("Home", "the whole run"),

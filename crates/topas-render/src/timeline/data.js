@@ -208,6 +208,12 @@ class Timeline {
     return { pieces, calls };
   }
 
+  /** How many calls of pieces that were read lie in a time, at least in part. */
+  callsIn(pieces, from, to) {
+    const own = ({ times: { began, ended } }) => placeAbove(began, to) - placeAbove(ended, from);
+    return pieces.reduce((sum, piece) => sum + Math.max(0, own(piece)), 0);
+  }
+
   /**
    * Calls `each(piece, times)` with the times of the calls of pieces, and with what is known of their waits. Pieces
    * that follow one another are read together. Reading begins at once, and decoding when `shown` is done. Ends early

@@ -148,33 +148,19 @@ async function choose(state) {
   draw();
 }
 
-/** Moves a call into view and chooses it. */
-async function goTo(state) {
-  const length = Math.max((state.ended - state.began) * 8, 2000);
-  view.from = (state.began + state.ended) / 2 - length / 2;
-  view.to = view.from + length;
-  const entry = entries.find(entry => entry.row === state.row);
+/** Shows a time of so many ns, and the row of a state. */
+function lookAt(row, from, length) {
+  [view.from, view.to] = [from, from + length];
+  const entry = entries.find(entry => entry.row === row);
   if (entry && (entry.top < view.scroll || entry.top > view.scroll + frame().rowsHeight - entry.height)) {
     view.scroll = entry.top - frame().rowsHeight / 2;
   }
   clampView();
+}
+
+/** Moves a call into view and chooses it. */
+async function goTo(state) {
+  const length = Math.max((state.ended - state.began) * 8, 2000);
+  lookAt(state.row, (state.began + state.ended) / 2 - length / 2, length);
   await choose(state);
 }
-
-/** Chooses the next call of the row at the cursor, or the one before. */
-async function step(forward) {
-  const row = cursorRow ?? entries.find(entry => entry.row)?.row;
-  if (!row || shownHow !== "calls") return;
-  const moment = chosen && chosen.row === row ? (forward ? chosen.ended : chosen.began) : forward ? view.from : view.to;
-  let next = null;
-  timeline.walk(row, view.from, view.to, (kind, began, ended, piece, call) => {
-    if (call < 0) return;
-    const state = { row, kind, began: piece.times.began[call], ended: piece.times.ended[call], piece, call };
-    const isSame = chosen?.piece === piece && chosen.call === call;
-    if (isSame || (forward ? state.began < moment || next : state.ended > moment)) return;
-    next = state;
-  });
-  if (next) await choose(next);
-}
-
-// Durations.

@@ -60,7 +60,7 @@ function drawNow() {
   drawChosen(context, left, inner);
   drawOverview();
   showLegend(totals);
-  tellView(calls, fits, isRead, unseen);
+  tellView(isRead ? timeline.callsIn(pieces, view.from, view.to) : calls, fits, isRead, unseen);
   countDurations();
   if (!fits && timeline.hasCalls) readAhead(rows);
 }

@@ -144,7 +144,7 @@ function tellView(calls, fits, isRead, unseen) {
   if (!timeline.hasCalls) how = "sums of calls; open the log to see single calls";
   else if (!fits) how = `sums of ${grouped(calls)} calls; zoom in, or make rows higher, to see single calls`;
   else if (!isRead) how = "reading calls";
-  else how = `up to ${grouped(calls)} calls`;
+  else how = `${grouped(calls)} ${calls === 1 ? "call" : "calls"}`;
   if (unseen > 0) how += `; ${grouped(unseen)} messages are too many for arrows, zoom in to see them`;
   const behind = facts.initialized;
   const isCut = behind > LONG_INIT * timeline.end && view.from > 0 && view.from <= behind && view.to === timeline.end;
