@@ -60,6 +60,8 @@ pub struct TimelinePage<'p> {
     pub blocks: Option<&'p [Vec<u8>]>,
     /// What is known of each world of the timeline beside its log
     pub worlds: &'p [PageWorld<'p>],
+    /// That ranks shared processors, in a sentence; None if they did not, or nobody knows
+    pub shares_processors: Option<String>,
 }
 
 /// What a page says of a world beside what the log tells.
@@ -125,6 +127,9 @@ impl TimelinePage<'_> {
                         }
                         @if let Some(words) = lacks::coverage(timeline) {
                             p.finding { (words) }
+                        }
+                        @if let Some(words) = &self.shares_processors {
+                            p { (words) }
                         }
                     }
                     main id="main" {

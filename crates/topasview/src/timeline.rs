@@ -17,7 +17,7 @@ use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::mpi_profile;
 use crate::output::{may_write, save};
-use worlds::RunWorlds;
+use worlds::{RunWorlds, shared_processors};
 
 /// Largest logs whose blocks stand in the page, in B.
 const MOST_INSIDE: u64 = 32_000_000;
@@ -177,6 +177,7 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
         logs: files,
         blocks: blocks.as_deref(),
         worlds: &worlds.on_page(&timeline, &paths),
+        shares_processors: shared_processors(&timeline),
     };
     Ok(page.html())
 }
