@@ -13,7 +13,7 @@ use data_encoding::BASE64;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use topas_format::shown::Shown;
-use topas_mpi_data::{MpiProfile, TimeClass, Timeline};
+use topas_mpi_data::{MpiProfile, TimeClass, Timeline, TimelineRow};
 
 use crate::html::{self, section, wide};
 use crate::mpi_views::PathViews;
@@ -289,7 +289,7 @@ fn ranks_in_numbers(timeline: &Timeline<'_>) -> Markup {
 
 /// The launch in a line.
 fn about(timeline: &Timeline<'_>, mpi: &str, id: &str) -> String {
-    let calls: u64 = timeline.rows.iter().map(|row| row.calls).sum();
+    let calls: u64 = timeline.rows.iter().map(TimelineRow::counted_calls).sum();
     let mut hosts: Vec<&str> =
         timeline.processes.iter().map(|(_, process)| process.facts.value("host")).collect();
     hosts.sort_unstable();

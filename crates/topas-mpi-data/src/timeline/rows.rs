@@ -112,8 +112,10 @@ pub struct TimelineRow {
     pub slices: Vec<TimelineSlice>,
     /// Nanoseconds by [`TimeClass`] of the whole row
     pub times: [u64; TIME_CLASSES],
-    /// Calls
+    /// Events: calls, and where measuring was paused
     pub calls: u64,
+    /// How many of them tell that measuring was paused
+    paused: u64,
     /// For how long other rows waited because of this one, in ns: directly, or because the row for which
     /// they waited waited itself
     pub delayed: u64,
@@ -201,6 +203,12 @@ impl TimelineRow {
     /// Measuring pauses with the call that was added last.
     pub(super) fn pause(&mut self) {
         self.is_paused = true;
+        self.paused += 1;
+    }
+
+    /// Calls that are counted, as the profile counts them: what pauses measuring is none.
+    pub const fn counted_calls(&self) -> u64 {
+        self.calls - self.paused
     }
 
     /// Adds a call to the block that was begun, and that begins at this place: when the call began and ended.

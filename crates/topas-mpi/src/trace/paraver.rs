@@ -192,6 +192,10 @@ fn records(
             let name = process.routine(event.routine);
             let class = TimeClass::of_routine(&name);
             lines.extend(state_line(done, began, own.class_before(at)));
+            if process.pauses(event) {
+                done = ended;
+                return Ok(());
+            }
             let from = notes.partition_point(|note| note.place < at);
             let about = notes.get(from..).unwrap_or_default().iter();
             let about = about.take_while(|note| note.place == at);

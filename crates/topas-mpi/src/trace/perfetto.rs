@@ -208,8 +208,8 @@ fn write_row(
             put(out, &slice(paused, pause.number(3, CATEGORY).bytes(23, name.as_bytes())))?;
             put(out, &slice(began, end()))?;
         }
-        // Its states are on a track of their own.
-        if process.user_state(event).is_some() {
+        // Its states are on a track of their own, and what pauses measuring is no call.
+        if process.user_state(event).is_some() || process.pauses(event) {
             return Ok(());
         }
         let mut call = begin(u64::from(event.routine) + 1);

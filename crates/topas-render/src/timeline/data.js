@@ -210,8 +210,12 @@ class Timeline {
 
   /** How many calls of pieces that were read lie in a time, at least in part. */
   callsIn(pieces, from, to) {
-    const own = ({ times: { began, ended } }) => placeAbove(began, to) - placeAbove(ended, from);
-    return pieces.reduce((sum, piece) => sum + Math.max(0, own(piece)), 0);
+    let count = 0;
+    for (const { row, before, times: { began, ended } } of pieces) {
+      const [first, last] = [placeAbove(ended, from), placeAbove(began, to)];
+      if (last > first) count += last - first - row.pausesIn(before + first, before + last);
+    }
+    return count;
   }
 
   /**

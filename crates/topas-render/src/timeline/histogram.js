@@ -21,7 +21,9 @@ class Durations {
     const { began, ended, routine } = times;
     for (let call = placeAbove(began, from - 1e-9); call < piece.calls && began[call] <= to; call++) {
       const name = this.timeline.nameOf(piece.row.process, routine[call]);
-      if (name === this.picked) this.put(piece, call, began[call], ended[call]);
+      // What tells that measuring pauses is no call.
+      const number = piece.before + call;
+      if (name === this.picked && piece.row.pausesIn(number, number + 1) === 0) this.put(piece, call, began[call], ended[call]);
     }
   }
 

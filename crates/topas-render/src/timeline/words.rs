@@ -420,7 +420,7 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                                     td { (seconds(timeline, row.delayed)) }
                                 }
                             }
-                            td { (grouped(&row.calls.to_string())) }
+                            td { (grouped(&row.counted_calls().to_string())) }
                         }
                     }
                 }
