@@ -5,6 +5,7 @@ mod check;
 mod damage;
 mod files;
 mod host_ticks;
+mod launch;
 mod lent;
 mod open;
 mod stream;
@@ -20,9 +21,10 @@ use topas_mpi_profile::layout::Moment;
 use topas_trace::{BODY, BlockHead, CallEvent, EventPlace, Events, HEAD, checksum};
 
 pub(crate) use damage::{LostSpan, damage_of};
-pub use damage::{RankDamage, TraceCut, is_readable};
+pub use damage::{RankDamage, TraceCut, is_readable, ranks_in_words};
 pub use files::{data_file_beside, trace_files};
 pub(crate) use host_ticks::HostTicks;
+pub use launch::{absent_ranks, launch_of, launches_in, unfinished_ranks};
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
 /// What of a file was passed over.

@@ -16,6 +16,7 @@ use topas_mpi_data::{NoteKind, TimeClass, Timeline, TraceLog, TraceSkips};
 use topas_render::timeline::class_words;
 use topas_terminal::Printed;
 
+use super::Shows;
 use super::window::{TimeWindow, edges, timeline};
 use crate::TOOL;
 use crate::args::Trace;
@@ -44,18 +45,13 @@ pub(super) fn may_write(options: &Trace, base: &Path) -> bool {
 }
 
 /// Writes the files. What cannot be written has been said.
-pub(super) fn write(
-    options: &Trace,
-    logs: &[TraceLog],
-    skips: &mut TraceSkips,
-    base: &Path,
-) -> io::Result<Printed> {
-    let Some((timeline, rows)) = timeline(options, logs, skips)? else {
+pub(super) fn write(shows: &Shows<'_>, skips: &mut TraceSkips, base: &Path) -> io::Result<Printed> {
+    let Some((timeline, rows)) = timeline(shows, skips)? else {
         return Ok(Printed::Done);
     };
     let layout = Layout::of(&timeline, &rows);
     let texts = [
-        records(&timeline, logs, &layout, TimeWindow::of(options))?,
+        records(&timeline, shows.logs, &layout, TimeWindow::of(shows.options))?,
         meanings(&layout, &timeline),
         names(&layout),
     ];
