@@ -189,6 +189,7 @@ async function showDurations(readAll) {
   };
   for (const piece of pieces) if (piece.times) add(piece, piece.times);
   await timeline.readTimes(pieces.filter(piece => !piece.times), add);
+  for (const row of rows) durations.addTail(row, from, to);
   const summary = durations.summary();
   if (summary.count === 0) {
     panel.hidden = true;
@@ -220,11 +221,11 @@ function drawDurations(summary) {
   });
   $("bintable").replaceChildren(...body);
   const longest = summary.longest.map(found => {
-    const button = cell("button", `${shownTime(found.length)}, ${found.piece.row.name}, at ${shownMoment(found.began, found.length)}`);
+    const button = cell("button", `${shownTime(found.length)}, ${found.row.name}, at ${shownMoment(found.began, found.length)}`);
     button.type = "button";
     button.addEventListener("click", async () => {
-      await timeline.load([found.piece]);
-      await goTo({ row: found.piece.row, kind: typeof picked === "number" ? picked : CLASS.OTHER, ...found });
+      if (found.piece) await timeline.load([found.piece]);
+      await goTo({ kind: typeof picked === "number" ? picked : CLASS.OTHER, ...found });
       $("lines").focus();
     });
     const item = document.createElement("li");

@@ -9,6 +9,7 @@ use topas_trace::{
     BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, Writer, checksum,
 };
 
+use super::page::measured_as_read;
 use super::shown;
 
 const MS: u64 = 1_000_000;
@@ -100,4 +101,72 @@ fn calls_that_were_overwritten_are_a_class_and_told_first() {
     let words = "The log has 15.0 % of the time of the ranks, because their oldest calls were overwritten: 0.200 s of \
                  1.000 s of rank 0, 0.100 s of 1.000 s of rank 1.";
     assert!(page.contains(words), "{page:.4000}");
+}
+
+/// Chooses classes, and goes from call to call, in the page of a killed run.
+const READ: &str = r#"
+  const seen = {};
+  const pick = async kind => {
+    document.querySelector(`.legend button[data-kind="${kind}"]`).click();
+    await drawn();
+    await until(() => !$("summary").textContent.startsWith("Choose"));
+    return $("summary").textContent;
+  };
+  const hatched = row => {
+    const canvas = $("lines");
+    const { width } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(width * 0.75, 24 + row * 40 + 8, width * 0.2, 16);
+    const [r, g, b] = getComputedStyle(document.documentElement).getPropertyValue("--hatch").trim().slice(1).match(/../g).map(part => parseInt(part, 16));
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) count += data[i] === r && data[i + 1] === g && data[i + 2] === b;
+    return count / (data.length / 4);
+  };
+  const run = async () => {
+    await drawn();
+    seen.legend = document.querySelector(".legend").textContent;
+    seen.hatched = [hatched(0), hatched(1)];
+    seen.waits = await pick(5);
+    seen.longest = $("longest").textContent;
+    seen.unknown = await pick(9);
+    await pick(9);
+    key("ArrowDown");
+    key("n");
+    await until(() => $("status").textContent.includes("MPI_Barrier"));
+    key("n");
+    await until(() => $("status").textContent.includes("did not end"));
+    seen.status = $("status").textContent;
+    seen.call = $("call").textContent;
+    const channels = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(part => part / 255);
+    Object.assign(seen, {
+      width: innerWidth, scroll: document.documentElement.scrollWidth, unreachable: 0,
+      contrast: { contrast: 21 }, size: { size: 12 }, ground: Math.min(...channels) ** 2.2,
+    });
+  };
+  leave(run, seen);
+"#;
+
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_shows_how_a_killed_run_ended() {
+    let inside = format!("state 0\ninside 1 {}\nended {}\n", 30 * MS, 1000 * MS);
+    let outside = format!("state 0\nended {}\n", 700 * MS);
+    let (page, _) = page_of(&[rank_log(0, (5, 6), 0, &inside), rank_log(1, (5, 6), 0, &outside)]);
+    measured_as_read(&page, READ, |seen, what| {
+        assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
+        let text = |key: &str| seen[key].as_str().unwrap_or_default().to_owned();
+        // The first sentence has the same share.
+        assert!(text("legend").contains("wait in collective 48.7 %"), "{what}");
+        assert!(text("legend").contains("not in the log 15.1 %"), "{what}");
+        assert_eq!(seen["hatched"][0], 0.0, "{what}");
+        let hatched = seen["hatched"][1].as_f64().unwrap();
+        assert!(hatched > 0.15 && hatched < 0.35, "a line of two pixels in eight: {what}");
+        assert!(
+            text("waits").starts_with("wait in collective: 1 times in view, 970 ms together"),
+            "{what}"
+        );
+        assert!(text("longest").contains("970 ms, rank 0"), "{what}");
+        assert!(text("unknown").starts_with("not in the log: 1 times in view, 300 ms"), "{what}");
+        assert!(text("status").contains("MPI_Barrier, which did not end, 970 ms"), "{what}");
+        assert!(text("call").contains("970 ms, until the end of the rank"), "{what}");
+    });
 }
