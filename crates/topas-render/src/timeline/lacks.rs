@@ -85,7 +85,8 @@ pub(super) fn ended_early(timeline: &Timeline<'_>) -> Option<String> {
     let lost = timeline.processes.iter().any(|(_, process)| process.was_lost());
     let noted = match lost {
         true => {
-            " The moment at which a rank was killed is known to a second: what may be left of that is hatched, as not in the log."
+            " The kernel tells to a second when a rank was killed: the call may have lasted up to 1 s longer, and what of that \
+                 second lies in the run is hatched, as not in the log."
         }
         false => "",
     };
