@@ -2,7 +2,9 @@
 //! are not in the logs, and which did not come to their end. One rule for all that reads logs.
 
 use topas_format::shown::Shown;
-use topas_mpi_data::{TraceLog, absent_ranks, launch_of, launches_in, ranks_in_words};
+use topas_mpi_data::{
+    TraceLog, absent_in_words, absent_ranks, launch_of, launches_in, ranks_in_words,
+};
 
 use crate::{TOOL, exit};
 
@@ -52,16 +54,10 @@ pub fn chosen(logs: &[TraceLog], wanted: Option<&str>) -> Result<String, u8> {
 pub fn lacks_ranks(logs: &[TraceLog], launch: &str, asked: &[u32]) -> bool {
     let (mut absent, size) = absent_ranks(logs, launch);
     absent.retain(|rank| asked.is_empty() || asked.contains(rank));
-    if absent.is_empty() {
-        return false;
+    if let Some(words) = absent_in_words(logs, &absent, size) {
+        TOOL.warning(&words, None, "name the logs of all hosts");
     }
-    if logs.iter().all(|log| log.cut.is_none()) {
-        let (ranks, are) = if absent.len() == 1 { ("rank", "is") } else { ("ranks", "are") };
-        let which = ranks_in_words(&absent);
-        let what = format!("{ranks} {which} of {size} {are} not in these logs");
-        TOOL.warning(&what, None, "name the logs of all hosts");
-    }
-    true
+    !absent.is_empty()
 }
 
 /// That ranks ended without `MPI_Finalize`, in words; None if none did.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::damage::MOST_RANKS;
+use super::damage::{MOST_RANKS, ranks_in_words};
 use super::{TraceLog, TraceProcess};
 
 /// The launches whose ranks are in logs, the oldest first: the id as the log has it, and ranks.
@@ -39,7 +39,16 @@ pub fn absent_ranks(logs: &[TraceLog], launch: &str) -> (Vec<u32>, u32) {
     absent_of(processes_of(logs, launch))
 }
 
-/// The same of processes of one launch.
+/// That these ranks of so many are not in the logs, in words; None if there are none, or if a file was cut: that is told with
+/// the rest of its damage.
+pub fn absent_in_words(logs: &[TraceLog], absent: &[u32], size: u32) -> Option<String> {
+    let is_cut = logs.iter().any(|log| log.cut.is_some());
+    let (ranks, are) = if absent.len() == 1 { ("rank", "is") } else { ("ranks", "are") };
+    (!absent.is_empty() && !is_cut)
+        .then(|| format!("{ranks} {} of {size} {are} not in these logs", ranks_in_words(absent)))
+}
+
+/// The ranks that are absent, and the size of a launch, of its processes.
 pub(super) fn absent_of<'l>(
     processes: impl Iterator<Item = &'l TraceProcess> + Clone,
 ) -> (Vec<u32>, u32) {

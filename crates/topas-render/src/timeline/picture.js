@@ -197,7 +197,8 @@ function ticksIn(from, to, wanted) {
 
 /** A length of time with its unit, in three digits or so. */
 function shownTime(ns) {
-  const [unit, name] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  // What three digits would round to 1000 has the next unit.
+  const [unit, name] = ns >= 999.5e6 ? [1e9, "s"] : ns >= 999.5e3 ? [1e6, "ms"] : ns >= 999.5 ? [1e3, "µs"] : [1, "ns"];
   const number = ns / unit;
   const digits = number >= 100 || unit === 1 ? 0 : number >= 10 ? 1 : 2;
   return `${number.toFixed(digits)} ${name}`;

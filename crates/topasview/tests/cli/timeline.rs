@@ -192,6 +192,26 @@ fn a_log_that_was_cut_is_not_another_launch() {
     }
 }
 
+#[test]
+fn ranks_that_are_not_in_the_logs_are_told() {
+    let dir = made_up(&SyntheticTrace::default());
+    let path = dir.path().join("topas-mpi.n001.trace");
+    let bytes = fs::read(&path).unwrap();
+    let without: Vec<&[u8]> =
+        bytes.chunks(HEAD + BODY).filter(|block| ![1, 2].contains(&block[12])).collect();
+    fs::write(&path, without.concat()).unwrap();
+    let told = view(dir.path(), &["--timeline"]);
+    let warning = "topasview: warning: ranks 1, 2 of 8 are not in these logs\n  hint: name the logs of all hosts\n";
+    assert_eq!((told.code, &*told.err), (1, warning));
+    assert!(
+        told.out.contains("2 ranks of the launch are not in these logs."),
+        "{:.3000}",
+        told.out
+    );
+    let quiet = view(dir.path(), &["--timeline", "--quiet"]);
+    assert_eq!((quiet.code, &*quiet.err), (1, ""));
+}
+
 /// All events of a log as `topas-mpi trace --events` prints them.
 fn events(path: &Path) -> String {
     let log = TraceLog::open(path).unwrap();
@@ -451,6 +471,14 @@ fn estimated_waits_add_up_to_their_sum() {
     match by_node("timeline_estimate.js", &["decode.js", "data.js"]) {
         Some(told) => assert_eq!(told, "200 sums\n"),
         None => eprintln!("skipped: estimated_waits_add_up_to_their_sum: there is no node"),
+    }
+}
+
+#[test]
+fn lengths_have_three_digits_and_no_thousand() {
+    match by_node("timeline_lengths.js", &["decode.js", "data.js", "picture.js"]) {
+        Some(told) => assert_eq!(told, "9 lengths\n"),
+        None => eprintln!("skipped: lengths_have_three_digits_and_no_thousand: there is no node"),
     }
 }
 
