@@ -1,6 +1,6 @@
 //! Facts of an event log: how waits vary in the course of the run, and where they arise.
 
-use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline, TimelineNote};
+use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline, TimelineNote, TimelineRow};
 
 use crate::fact::{FactSpread, FactValues};
 use crate::short_calls;
@@ -110,11 +110,12 @@ fn scale(facts: &FactValues, share: &str, in_log: f64) -> Option<f64> {
 
 /// How long ranks waited, where the profile does not tell that.
 fn waits(timeline: &Timeline<'_>, facts: &mut FactValues) {
-    let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
+    let all: u64 = timeline.rows.iter().map(|row| known(&row.times_of_events())).sum();
     let ranks = timeline.processes.len().max(1) as f64;
     for LoggedWaits { names, classes, notes } in WAITS {
         let WaitNames { share, cost, sum, calls, longest, gain, .. } = names;
-        let time: u64 = timeline.rows.iter().map(|row| of_classes(&row.times, classes)).sum();
+        let times = timeline.rows.iter().map(TimelineRow::times_of_events);
+        let time: u64 = times.map(|times| of_classes(&times, classes)).sum();
         let waited = |note: &&TimelineNote| note.wait > 0 && notes.contains(&note.kind);
         facts.number(share, 100.0 * time as f64 / all.max(1) as f64);
         facts.number(cost, time as f64 / 1e9 / ranks);
@@ -150,9 +151,15 @@ pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
     short_calls::on_a_perfect_network(waits, facts);
 }
 
-/// The share of classes in the time of a part of the run, in percent.
+/// The time of which the log has events.
+fn known(times: &[u64]) -> u64 {
+    let lacks = times.get(TimeClass::NotInLog as usize).copied().unwrap_or(0);
+    times.iter().sum::<u64>() - lacks
+}
+
+/// The share of classes in the time of a part of the run that the log has, in percent.
 fn part(times: &[u64], classes: &[TimeClass]) -> f64 {
-    let all: u64 = times.iter().sum();
+    let all = known(times);
     if all == 0 { 0.0 } else { 100.0 * of_classes(times, classes) as f64 / all as f64 }
 }
 

@@ -77,8 +77,7 @@ pub use profile_sum::{CenterProfiles, LaunchTimes, ProfileSum};
 pub use rank::{Inside, SpoolRank, read_rank};
 pub use read::{Profiles, read_launch_profiles, read_profiles, read_profiles_in, read_profiles_of};
 pub use replay::{
-    AsMeasured, Network, PopFactors, Replay, ReplayTimes, ReplayedRank, ReplayedRoutine,
-    launches_in, replay,
+    AsMeasured, Network, PopFactors, Replay, ReplayTimes, ReplayedRank, ReplayedRoutine, replay,
 };
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
@@ -91,15 +90,16 @@ pub use sums::{
 };
 pub use timeline::{
     CallPlace, HostClocks, LongestDelay, MessageNumber, MessageNumbers, NamedState, NoteKind,
-    StateSum, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineObject,
-    TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld, object_of_routine,
+    StateSum, TIME_CLASSES, TailPart, TimeClass, Timeline, TimelineBlock, TimelineNote,
+    TimelineObject, TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld, object_of_routine,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
     FoundBlock, RankDamage, StreamedEvent, TraceCut, TraceFacts, TraceLog, TraceProcess,
-    TraceSkips, TraceThread, data_file_beside, is_event_log, is_readable, trace_files,
+    TraceSkips, TraceThread, absent_in_words, absent_ranks, data_file_beside, is_event_log,
+    is_readable, launch_of, launches_in, ranks_in_words, trace_files, unfinished_ranks,
 };
 pub use waits::{AskedInVain, Blame, RoutineWaits, WaitFigures};
 pub use worlds::{

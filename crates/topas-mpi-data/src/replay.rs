@@ -206,19 +206,6 @@ impl Replay {
     }
 }
 
-/// The launches whose ranks are in logs, the oldest first: the id as the log has it, and ranks.
-pub fn launches_in(logs: &[TraceLog]) -> Vec<(String, usize)> {
-    let mut all: BTreeMap<String, (u64, usize)> = BTreeMap::new();
-    for process in logs.iter().flat_map(|log| &log.processes) {
-        let began = process.clock().map_or(0, |clock| clock.realtime);
-        let launch = all.entry(process.facts.value("id").to_owned()).or_insert((u64::MAX, 0));
-        *launch = (launch.0.min(began), launch.1 + 1);
-    }
-    let mut all: Vec<(String, (u64, usize))> = all.into_iter().collect();
-    all.sort_by_key(|(_, (began, _))| *began);
-    all.into_iter().map(|(id, (_, ranks))| (id, ranks)).collect()
-}
-
 /// Replays a launch of logs, of which each may be of one host.
 ///
 /// # Errors

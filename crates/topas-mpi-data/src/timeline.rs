@@ -23,6 +23,7 @@ mod rows;
 mod spans;
 mod started;
 mod states;
+mod tail;
 #[cfg(test)]
 pub(crate) mod tests;
 mod worlds;
@@ -54,6 +55,7 @@ pub use notes::{NoteKind, TimelineNote};
 pub use objects::{TimelineObject, object_of_routine};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};
 pub use states::{TIME_CLASSES, TimeClass};
+pub use tail::TailPart;
 pub use worlds::TimelineWorld;
 
 /// A process of the launch that is shown: the log by its place, and the process in the log.
@@ -528,7 +530,6 @@ impl<'l> TimelineReader<'l, '_> {
         self.notes.book(&mut self.rows);
         let mut ended = 0;
         for row in &mut self.rows {
-            row.finish();
             ended = ended.max(row.ended()).max(row.lost_until.unwrap_or(0));
             let (_, process) = self.processes[row.process];
             let clock = &self.clocks[row.process];
@@ -540,6 +541,11 @@ impl<'l> TimelineReader<'l, '_> {
             if let Ok(tick) = process.facts.value("ended").parse() {
                 ended = ended.max(clock.nanoseconds(tick));
             }
+        }
+        for row in &mut self.rows {
+            let (_, process) = self.processes[row.process];
+            let tail = tail::tail_of(process, &self.clocks[row.process], row, ended);
+            row.finish(tail);
         }
         self.states.finish(&self.rows);
         let delays = self.notes.delays();

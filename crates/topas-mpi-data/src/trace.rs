@@ -5,6 +5,7 @@ mod check;
 mod damage;
 mod files;
 mod host_ticks;
+mod launch;
 mod lent;
 mod open;
 mod stream;
@@ -20,9 +21,10 @@ use topas_mpi_profile::layout::Moment;
 use topas_trace::{BODY, BlockHead, CallEvent, EventPlace, Events, HEAD, checksum};
 
 pub(crate) use damage::{LostSpan, damage_of};
-pub use damage::{RankDamage, TraceCut, is_readable};
+pub use damage::{RankDamage, TraceCut, is_readable, ranks_in_words};
 pub use files::{data_file_beside, is_event_log, trace_files};
 pub(crate) use host_ticks::HostTicks;
+pub use launch::{absent_in_words, absent_ranks, launch_of, launches_in, unfinished_ranks};
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
 /// What of a file was passed over.
@@ -219,6 +221,16 @@ impl TraceProcess {
     /// How the clock of its host differs from that of the first host; None if clocks were not compared.
     pub fn host_clock(&self) -> Option<HostClock> {
         self.facts.clock
+    }
+
+    /// Whether the process ended without `MPI_Finalize`, in whatever way.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self.facts.value("state"), "0" | "3" | "4")
+    }
+
+    /// Whether the process ended without a sign of it: it was killed.
+    pub fn was_lost(&self) -> bool {
+        self.facts.value("state") == "0"
     }
 
     /// The name of a routine.

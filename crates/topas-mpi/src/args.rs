@@ -142,11 +142,11 @@ pub struct Trace {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Print all events as CSV, with times in ns from the beginning of the first rank
+    /// Print all events of the launch as CSV, with times in ns from the beginning of the first rank
     #[arg(long, group = "form")]
     pub events: bool,
 
-    /// Print all events as JSON of Chrome's tracing, which Perfetto reads, too
+    /// Print all events of the launch as JSON of Chrome's tracing, which Perfetto reads, too
     #[arg(long, group = "form")]
     pub chrome: bool,
 
@@ -166,6 +166,10 @@ pub struct Trace {
     /// Leave out calls that began after this moment, in s from the beginning of the first rank
     #[arg(long, value_name = "SECONDS", value_parser = moment, requires = "form")]
     pub to: Option<u64>,
+
+    /// Show the launch whose id begins with this [default: the newest in the logs]
+    #[arg(long, value_name = "ID")]
+    pub launch: Option<String>,
 
     /// Show this rank only; repeat the option for further ranks
     #[arg(long, value_name = "RANK")]

@@ -7,6 +7,7 @@ mod collect_users;
 mod collectives;
 mod dynamic;
 mod exit;
+mod launch;
 mod list;
 mod locate;
 mod opened_mpi;

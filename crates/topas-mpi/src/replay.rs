@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use topas_format::shown::Shown;
 use topas_mpi_data::{
     AsMeasured, Calibration, Network, PopFactors, Replay, ReplayTimes, TraceLog, launches_in,
-    processors_of, replay,
+    processors_of, replay, unfinished_ranks,
 };
 use topas_terminal::Printed;
 
 use crate::args::Replay as Options;
 use crate::trace::{DAMAGED_HINT, warn};
-use crate::{TOOL, exit};
+use crate::{TOOL, exit, launch};
 
 /// Rows of a table for people; data have all.
 const ROWS: usize = 32;
@@ -26,6 +26,8 @@ const NS: f64 = 1e9;
 struct Shows {
     launch: String,
     launches: usize,
+    /// Ranks that did not come to `MPI_Finalize`
+    unfinished: Vec<u32>,
     network: Network,
     /// On the network that is asked for
     model: Replay,
@@ -61,20 +63,15 @@ pub fn run(options: &Options) -> u8 {
         }
     }
     let mut code = if logs.iter().any(TraceLog::is_damaged) { exit::FAILED } else { exit::OK };
-    let shows = match replayed(options, &logs, network) {
-        Ok(Some(shows)) => shows,
-        Ok(None) => {
-            let what = format!(
-                "no launch {} in the logs",
-                Shown(options.launch.as_deref().unwrap_or("").as_bytes())
-            );
-            let ids: Vec<String> = launches_in(&logs)
-                .iter()
-                .map(|(id, ranks)| format!("{} ({ranks} ranks)", Shown(id.as_bytes())))
-                .collect();
-            TOOL.error(&what, None, &format!("there are: {}", ids.join(", ")));
-            return exit::FAILED;
-        }
+    let id = match launch::chosen(&logs, options.launch.as_deref()) {
+        Ok(id) => id,
+        Err(code) => return code,
+    };
+    if launch::lacks_ranks(&logs, &id, &[]) {
+        code = exit::FAILED;
+    }
+    let shows = match replayed(&id, &logs, network) {
+        Ok(shows) => shows,
         Err(cause) => {
             TOOL.error(&"cannot read the logs", Some(&cause), "copy them again");
             return exit::FAILED;
@@ -89,6 +86,9 @@ pub fn run(options: &Options) -> u8 {
         code = exit::FAILED;
         let what = format!("left out: {} damaged events", shows.model.skips.damaged);
         TOOL.warning(&what, None, "the log was changed or cut after it was written");
+    }
+    if let Some(words) = launch::unfinished_in_words(&shows.unfinished) {
+        TOOL.warning(&words, None, "times and efficiencies are those of the part that is there");
     }
     let text = match (options.json, options.csv, options.routines) {
         (true, ..) => format!("{:#}\n", object(&shows)),
@@ -132,14 +132,8 @@ fn network(options: &Options) -> Result<Network, u8> {
     Ok(network)
 }
 
-/// Replays the launch that is wanted, or the newest; None if there is no such.
-fn replayed(options: &Options, logs: &[TraceLog], network: Network) -> io::Result<Option<Shows>> {
-    let launches = launches_in(logs);
-    let found = match &options.launch {
-        Some(wanted) => launches.iter().find(|(id, _)| id.starts_with(wanted.as_str())),
-        None => launches.last(),
-    };
-    let Some((launch, _)) = found else { return Ok(None) };
+/// Replays a launch.
+fn replayed(launch: &str, logs: &[TraceLog], network: Network) -> io::Result<Shows> {
     let began = Instant::now();
     let model = replay(logs, launch, &network)?;
     let took = began.elapsed().as_secs_f64();
@@ -149,8 +143,8 @@ fn replayed(options: &Options, logs: &[TraceLog], network: Network) -> io::Resul
     } else {
         replay(logs, launch, &ideal)?
     };
-    let (launch, launches) = (launch.clone(), launches.len());
-    Ok(Some(Shows { launch, launches, network, model, perfect, took }))
+    let (unfinished, launches) = (unfinished_ranks(logs, launch), launches_in(logs).len());
+    Ok(Shows { launch: launch.to_owned(), launches, unfinished, network, model, perfect, took })
 }
 
 fn seconds(ns: f64) -> String {
@@ -267,8 +261,8 @@ fn text(shows: &Shows) -> String {
     out.push('\n');
     match shows.perfect.factors() {
         Some(factors) => {
-            if model.missing > 0 {
-                out += "Efficiencies of the part of the run that the log still has:\n\n";
+            if model.missing > 0 || !shows.unfinished.is_empty() {
+                out += "Efficiencies of the part of the run that the log has:\n\n";
             }
             let rows: Vec<Vec<String>> = tree(&factors)
                 .iter()
@@ -385,6 +379,8 @@ fn notes(shows: &Shows) -> String {
         model.sent, model.received, model.left
     ));
     notes.extend(lacking(model));
+    let unfinished = launch::unfinished_in_words(&shows.unfinished);
+    notes.extend(unfinished.map(|words| format!("Lost: {words}, nor in any figure.")));
     if model.missing > 0 {
         notes.push(format!(
             "{} events were overwritten, so the replay begins where all ranks are in the log. Calls \
@@ -447,7 +443,8 @@ fn lacking(model: &Replay) -> Vec<String> {
             true => "the file was cut",
             false => "name the logs of all hosts",
         };
-        notes.push(format!("Of {missing} ranks there is no log: {why}."));
+        let plural = if missing == 1 { "" } else { "s" };
+        notes.push(format!("Of {missing} rank{plural} there is no log: {why}."));
     }
     if !notes.is_empty() {
         let about = "Whoever waits for a rank that is not replayed waits as long as was measured.";
@@ -545,6 +542,7 @@ fn object(shows: &Shows) -> Value {
             "seconds": damage.time as f64 / NS,
         })).collect::<Vec<_>>(),
         "cut": model.is_cut,
+        "without_finalize": shows.unfinished,
         "messages": { "sent": model.sent, "received": model.received, "left": model.left },
         "events": model.events,
         "overwritten": model.missing,

@@ -17,7 +17,7 @@ use topas_terminal::Printed;
 
 use crate::args::Trace;
 use crate::table::{aligned, cell};
-use crate::{TOOL, exit};
+use crate::{TOOL, exit, launch};
 use window::TimeWindow;
 
 /// What to do about logs of which nothing can be read.
@@ -63,21 +63,33 @@ pub fn run(options: &Trace) -> u8 {
         TOOL.error(&"no call in these logs can be read", None, DAMAGED_HINT);
         return exit::FAILED;
     }
+    // That there is nothing to show has been said.
+    if logs.iter().all(|log| log.processes.is_empty()) {
+        return worst;
+    }
+    let id = match launch::chosen(&logs, options.launch.as_deref()) {
+        Ok(id) => id,
+        Err(code) => return code,
+    };
+    if launch::lacks_ranks(&logs, &id, &options.rank) {
+        worst = exit::FAILED;
+    }
+    let shows = Shows { options, logs: &logs, launch: &id };
     let mut out = BufWriter::new(io::stdout().lock());
     let shown = if options.events {
-        events(options, &logs, &mut skips, &mut out)
+        events(&shows, &mut skips, &mut out)
     } else if options.chrome {
-        chrome::write(options, &logs, &mut skips, &mut out)
+        chrome::write(&shows, &mut skips, &mut out)
     } else if options.perfetto {
-        perfetto::write(options, &logs, &mut skips, &mut out)
+        perfetto::write(&shows, &mut skips, &mut out)
     } else if let Some(base) = &options.paraver {
-        match paraver::write(options, &logs, &mut skips, base) {
+        match paraver::write(&shows, &mut skips, base) {
             Ok(Printed::Done) => Ok(()),
             Ok(Printed::Failed) => return exit::FAILED,
             Err(cause) => Err(cause),
         }
     } else {
-        summary(options, &logs, &mut out)
+        summary(&shows, &mut out)
     };
     let shown = shown.and_then(|()| out.flush());
     drop(out);
@@ -98,29 +110,47 @@ pub fn warn(path: &Path, log: &TraceLog) {
     }
 }
 
-/// The processes that are wanted.
-fn wanted<'l>(
+/// What is shown.
+#[derive(Clone, Copy)]
+struct Shows<'l> {
     options: &'l Trace,
     logs: &'l [TraceLog],
-) -> impl Iterator<Item = (&'l TraceLog, &'l TraceProcess)> {
-    let all = logs.iter().flat_map(|log| log.processes.iter().map(move |process| (log, process)));
-    all.filter(|(_, process)| options.rank.is_empty() || options.rank.contains(&process.rank))
+    /// The id of the launch
+    launch: &'l str,
 }
 
-/// The first moment of all processes, in nanoseconds: times are told from there.
-fn origin(logs: &[TraceLog]) -> u64 {
-    let all = logs.iter().flat_map(|log| &log.processes).filter(|process| process.has_clock());
-    all.map(TraceProcess::began).min().unwrap_or(0)
+impl<'l> Shows<'l> {
+    /// The processes of the launch, and those of which the logs do not tell the launch.
+    fn processes(self) -> impl Iterator<Item = (&'l TraceLog, &'l TraceProcess)> {
+        let of = |log: &'l TraceLog| log.processes.iter().map(move |process| (log, process));
+        self.logs.iter().flat_map(of).filter(move |(_, process)| {
+            let id = process.facts.value("id");
+            id == self.launch || id.is_empty()
+        })
+    }
+
+    /// Those that are wanted.
+    fn wanted(self) -> impl Iterator<Item = (&'l TraceLog, &'l TraceProcess)> {
+        let wanted = &self.options.rank;
+        self.processes()
+            .filter(move |(_, process)| wanted.is_empty() || wanted.contains(&process.rank))
+    }
+
+    /// The first moment of all processes, in nanoseconds: times are told from there.
+    fn origin(self) -> u64 {
+        let all = self.processes().map(|(_, process)| process);
+        all.filter(|process| process.has_clock()).map(TraceProcess::began).min().unwrap_or(0)
+    }
 }
 
 /// A rank and a thread in a line.
-fn summary(options: &Trace, logs: &[TraceLog], out: &mut impl Write) -> io::Result<()> {
+fn summary(shows: &Shows<'_>, out: &mut impl Write) -> io::Result<()> {
     let titles =
         ["rank", "host", "pid", "thread", "events", "bytes", "B/event", "overwritten", "end"];
     let (host, end) = (1, 8);
     let mut rows: Vec<[String; 9]> = vec![titles.map(str::to_owned)];
     let mut sums = (0u64, 0u64, 0u64);
-    for (_, process) in wanted(options, logs) {
+    for (_, process) in shows.wanted() {
         let end = match process.facts.value("state") {
             "" => "unknown",
             "1" | "2" => "finalize",
@@ -168,19 +198,14 @@ fn number_or_empty(number: i32) -> String {
 }
 
 /// All events, one in a line.
-fn events(
-    options: &Trace,
-    logs: &[TraceLog],
-    skips: &mut TraceSkips,
-    out: &mut impl Write,
-) -> io::Result<()> {
+fn events(shows: &Shows<'_>, skips: &mut TraceSkips, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path,\
          sent_message,received_message,received_tag"
     )?;
-    let (origin, window) = (origin(logs), TimeWindow::of(options));
-    for (log, process) in wanted(options, logs) {
+    let (origin, window) = (shows.origin(), TimeWindow::of(shows.options));
+    for (log, process) in shows.wanted() {
         numbered(log, process, skips, |thread, event, number| {
             let (began, length) = times(process, event, origin);
             if !window.has(began, began + length) {

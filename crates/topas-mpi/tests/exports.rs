@@ -12,6 +12,9 @@ use std::process::{Command, Output, Stdio};
 
 use synthetic::{SyntheticTrace, SyntheticTruth};
 use tempfile::TempDir;
+use topas_trace::{
+    BlockContent, BlockHead, CallArguments, CallEvent, HEAD, LENGTH, TraceBlock, Writer, checksum,
+};
 
 /// A directory with the log of a run that was made up, and what is true of the run.
 fn made_up(run: &SyntheticTrace) -> (TempDir, SyntheticTruth) {
@@ -121,8 +124,11 @@ fn perfetto(bytes: &[u8]) -> PerfettoCounts {
                     assert!(time >= before, "times of a row go on");
                     let stack = open.entry(sequence).or_default();
                     if number(&part_fields, 9) == Some(1) {
-                        let name = &names[&(sequence, number(&part_fields, 10).unwrap())];
-                        stack.push((name.clone(), time));
+                        let own = part_fields.iter().find(|(field, _, _)| *field == 23);
+                        let interned =
+                            || names[&(sequence, number(&part_fields, 10).unwrap())].clone();
+                        let name = own.map_or_else(interned, |(_, _, name)| text(name));
+                        stack.push((name, time));
                     } else {
                         let (name, began) = stack.pop().expect("an open slice");
                         let slice = counts.slices.entry(name).or_default();
@@ -363,4 +369,56 @@ fn perfetto_reads_the_same() {
     assert!(numbers[1].abs_diff(waits) < truth.calls, "{} of {waits} ns", numbers[1]);
     // What Perfetto knows of the trace is all of it.
     assert_eq!(numbers[3], bytes.len() as u64);
+}
+
+/// The log of a rank that pauses measuring once: routine 0 is MPI_Pcontrol, and 1 is MPI_Barrier. A tick is a nanosecond.
+fn paused() -> Vec<u8> {
+    let head = |content| BlockHead { process: 7, ..BlockHead::new(content) };
+    let mut block = Box::new(TraceBlock {
+        head: BlockHead { first: 1000, ..head(BlockContent::Events) },
+        body: [0; LENGTH - HEAD],
+    });
+    let mut writer = Box::new(Writer::new());
+    writer.begin(&mut block);
+    let none = CallArguments::NONE;
+    for (routine, began, ended, arguments) in [
+        (1, 1000, 2000, none),
+        (0, 5000, 5000, CallArguments::PAUSING),
+        (0, 9000, 9010, none),
+        (1, 9500, 9900, none),
+    ] {
+        assert!(writer.put(&mut block, &CallEvent { routine, began, ended, arguments }));
+    }
+    block.close(0, writer.last());
+    let text = "rank 0\nranks 1\nstate 1\nhost n1\nid a\nbegan 0 0 5\nlatest 10000 10000 10005\n\
+                routine 0 MPI_Pcontrol\nroutine 1 MPI_Barrier\n";
+    let mut told = BlockHead { filled: text.len() as u64, ..head(BlockContent::Facts) };
+    told.check = checksum(&told, text.as_bytes());
+    let mut facts = [&told.encode()[..], text.as_bytes()].concat();
+    facts.resize(LENGTH, 0);
+    [&block.head.encode()[..], &block.body, &facts].concat()
+}
+
+#[test]
+fn a_pause_is_one_interval_and_no_call_in_all_exports() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("log"), paused()).unwrap();
+    let csv = String::from_utf8(told(dir.path(), &["--events"])).unwrap();
+    let count =
+        |name: &str| csv.lines().filter(|line| line.split(',').nth(2) == Some(name)).count();
+    assert_eq!((count("pause"), count("MPI_Pcontrol"), count("MPI_Barrier")), (1, 1, 2), "{csv}");
+    let json: serde_json::Value = serde_json::from_slice(&told(dir.path(), &["--chrome"])).unwrap();
+    let count = |name: &str| {
+        json["traceEvents"].as_array().unwrap().iter().filter(|event| event["name"] == name).count()
+    };
+    assert_eq!((count("measuring paused"), count("MPI_Pcontrol")), (1, 1), "{json}");
+    let counts = perfetto(&told(dir.path(), &["--perfetto"]));
+    let slices =
+        ["measuring paused", "MPI_Pcontrol", "MPI_Barrier"].map(|name| counts.slices[name]);
+    assert_eq!(slices, [(1, 4000), (1, 10), (2, 1400)]);
+    told(dir.path(), &["--paraver", "run"]);
+    let prv = Prv::read(&dir.path().join("run.prv"));
+    let paused: Vec<_> = prv.states.iter().filter(|(.., state)| *state == 18).collect();
+    assert_eq!(paused, [&(1, 5000, 9000, 18)]);
+    assert_eq!(prv.events.iter().filter(|(_, _, value)| *value > 0).count(), 3);
 }

@@ -50,7 +50,7 @@ pub use charged_rank::ChargedRank;
 pub use compare::{compare_csv, compare_json, compare_text};
 pub use culprit::charged_rank;
 pub(crate) use culprit::{measured, sentence};
-pub use heading::{paused, shared_processors};
+pub use heading::{crowded_node, paused, shared_processors};
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};

@@ -6,13 +6,14 @@
 
 mod damage;
 mod index;
+mod lacks;
 mod words;
 
 use data_encoding::BASE64;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use topas_format::shown::Shown;
-use topas_mpi_data::{MpiProfile, TimeClass, Timeline};
+use topas_mpi_data::{MpiProfile, TimeClass, Timeline, TimelineRow};
 
 use crate::html::{self, section, wide};
 use crate::mpi_views::PathViews;
@@ -21,7 +22,7 @@ use words::Verdict;
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("timeline/decode.js"),
     include_str!("timeline/data.js"),
     include_str!("timeline/picture.js"),
@@ -30,6 +31,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("timeline/drawing.js"),
     include_str!("timeline/ahead.js"),
     include_str!("timeline/details.js"),
+    include_str!("timeline/steps.js"),
     include_str!("timeline/viewer.js"),
 ];
 
@@ -58,6 +60,8 @@ pub struct TimelinePage<'p> {
     pub blocks: Option<&'p [Vec<u8>]>,
     /// What is known of each world of the timeline beside its log
     pub worlds: &'p [PageWorld<'p>],
+    /// That ranks shared processors, in a sentence; None if they did not, or nobody knows
+    pub shares_processors: Option<String>,
 }
 
 /// What a page says of a world beside what the log tells.
@@ -121,6 +125,12 @@ impl TimelinePage<'_> {
                         @if let Some(words) = &verdict.words {
                             p.finding { (words) }
                         }
+                        @if let Some(words) = lacks::coverage(timeline) {
+                            p.finding { (words) }
+                        }
+                        @if let Some(words) = &self.shares_processors {
+                            p { (words) }
+                        }
                     }
                     main id="main" {
                         (section("lines-title", "Time lines", &html! { div.timeline { (self.lines(&verdict)) } }))
@@ -179,11 +189,8 @@ impl TimelinePage<'_> {
 
     /// The picture and what is around it.
     fn lines(&self, verdict: &Verdict) -> Markup {
-        let used = |class: &TimeClass| {
-            self.timeline.rows.iter().any(|row| {
-                row.times[*class as usize] > 0 || self.timeline.class_inside(row) == Some(*class)
-            })
-        };
+        let used =
+            |class: &TimeClass| self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0);
         html! {
             noscript { p { "The picture needs a browser with scripts. The table below has the numbers." } }
             @if self.blocks.is_none() {
@@ -209,6 +216,9 @@ impl TimelinePage<'_> {
                         span {}
                     }
                 }
+            }
+            p.note.shares {
+                "The shares are of the time of the rows in view, each from its first call of MPI to its end."
             }
             div.picture {
                 canvas #overview role="img" aria-label="The whole run, all ranks together; a frame shows what is in view" {}
@@ -266,7 +276,7 @@ fn ranks_in_numbers(timeline: &Timeline<'_>) -> Markup {
     html! {
         p.note {
             "Times in seconds (s), and as a share of the time of the launch. Of a rank, the classes add up to \
-             its time in the log."
+             the time from its first call of MPI to its end."
         }
         @if timeline.rows.len() <= MOST_ROWS_SHOWN { (words::table(timeline)) } @else {
             details {
@@ -279,7 +289,7 @@ fn ranks_in_numbers(timeline: &Timeline<'_>) -> Markup {
 
 /// The launch in a line.
 fn about(timeline: &Timeline<'_>, mpi: &str, id: &str) -> String {
-    let calls: u64 = timeline.rows.iter().map(|row| row.calls).sum();
+    let calls: u64 = timeline.rows.iter().map(TimelineRow::counted_calls).sum();
     let mut hosts: Vec<&str> =
         timeline.processes.iter().map(|(_, process)| process.facts.value("host")).collect();
     hosts.sort_unstable();
@@ -356,7 +366,7 @@ fn keys() -> Markup {
         ("Shift and wheel, > and <", "higher and lower rows"),
         ("double click", "zoom in at a place"),
         ("click", "details of a call: routine, partner, tag, bytes, path"),
-        ("n and p", "next and previous call of the row"),
+        ("n and p", "next and previous call of the row; the view follows"),
         ("up and down", "next row; the line below the picture tells its numbers"),
         ("m", "messages as arrows, or not; they are drawn while they are few"),
         ("Home", "the whole run"),

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use topas_data::Source;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    Origin, Timeline, TraceLog, is_readable, own_uid, read_spool_files, spool_files, trace_files,
+    Origin, Timeline, TraceLog, absent_in_words, absent_ranks, is_readable, own_uid,
+    read_spool_files, spool_files, trace_files,
 };
 use topas_render::timeline::{LogFile, TimelinePage};
 use topas_terminal::{Printed, Progress};
@@ -17,7 +18,7 @@ use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::mpi_profile;
 use crate::output::{may_write, save};
-use worlds::RunWorlds;
+use worlds::{RunWorlds, shared_processors};
 
 /// Largest logs whose blocks stand in the page, in B.
 const MOST_INSIDE: u64 = 32_000_000;
@@ -76,7 +77,7 @@ pub fn show(args: &Args) -> u8 {
         TOOL.error(&"no call in these logs can be read", None, DAMAGED_HINT);
         return exit::INPUT;
     }
-    match page(args, &logs, &files, &read) {
+    match page(args, &logs, &files, &read, &mut worst) {
         Ok(page) if save(&to, page.as_bytes()) == Printed::Done => worst,
         Ok(_) => exit::INPUT,
         Err(code) => code,
@@ -145,8 +146,27 @@ pub fn warn(path: &Path, log: &TraceLog, quiet: bool) {
     }
 }
 
-/// The page of these logs. The Err is the exit code.
-fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> Result<String, u8> {
+/// Says which ranks of the worlds of a timeline are not in the logs: whether some are missing.
+fn lacks_ranks(timeline: &Timeline<'_>, logs: &[TraceLog], quiet: bool) -> bool {
+    for world in &timeline.worlds {
+        let first = timeline.processes.get(world.first);
+        let launch = first.map_or("", |(_, process)| process.facts.value("id"));
+        let (absent, size) = absent_ranks(logs, launch);
+        if let Some(words) = absent_in_words(logs, &absent, size).filter(|_| !quiet) {
+            TOOL.warning(&words, None, "name the logs of all hosts");
+        }
+    }
+    timeline.missing_ranks > 0
+}
+
+/// The page of these logs. What of the launch is missing makes the exit code `worst`. The Err is the exit code.
+fn page(
+    args: &Args,
+    logs: &[TraceLog],
+    files: &[LogFile],
+    named: &[&Path],
+    worst: &mut u8,
+) -> Result<String, u8> {
     let failed = |cause| {
         TOOL.error(&"cannot read the event log", Some(&cause), "is it still written?");
         exit::INPUT
@@ -169,6 +189,9 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
         TOOL.error(&"no call of this launch can be read", None, DAMAGED_HINT);
         return Err(exit::INPUT);
     }
+    if lacks_ranks(&timeline, logs, args.quiet) {
+        *worst = exit::INPUT;
+    }
     let inside = !args.log_beside && timeline.bytes() <= MOST_INSIDE;
     let blocks = if inside { Some(timeline.blocks(logs).map_err(failed)?) } else { None };
     let paths = worlds.paths(args);
@@ -177,6 +200,7 @@ fn page(args: &Args, logs: &[TraceLog], files: &[LogFile], named: &[&Path]) -> R
         logs: files,
         blocks: blocks.as_deref(),
         worlds: &worlds.on_page(&timeline, &paths),
+        shares_processors: shared_processors(&timeline),
     };
     Ok(page.html())
 }

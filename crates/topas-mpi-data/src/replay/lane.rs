@@ -254,6 +254,10 @@ impl<'l> Lane<'l> {
             return;
         }
         self.model = end.max(call.at);
+        // Where measuring pauses is an event, but no call that is counted.
+        if call.kind == CallKind::Controls && call.arguments.pauses() {
+            return;
+        }
         let times = &mut self.routines[usize::from(call.routine) % ROUTINES];
         times.calls += 1;
         times.measured += call.ended - call.began;

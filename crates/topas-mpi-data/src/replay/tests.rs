@@ -547,6 +547,12 @@ fn paused_time_counts_as_nothing() {
         near(rank.paused / 1e6, 5.0, "paused");
         near(rank.measured.elapsed / 1e6, 10.0, "elapsed");
     }
+    let calls = even.routines.iter().find(|routine| routine.name == "MPI_Pcontrol");
+    assert_eq!(
+        calls.map(|routine| routine.calls),
+        Some(2),
+        "the profile counts no call that pauses"
+    );
     near(even.elapsed()[1] / 1e6, 5.0, "the model");
     near(even.factors().expect("factors").load_balance, 4.5 / 5.0, "load balance");
     assert_eq!(run([5.0, 1.0]).factors(), None);

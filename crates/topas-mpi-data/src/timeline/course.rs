@@ -6,13 +6,13 @@ use super::states::TIME_CLASSES;
 impl Timeline<'_> {
     /// Nanoseconds of all rows by [`TimeClass`](super::TimeClass) in each of `parts` parts of the run, the
     /// first begins with the first call. A slice of calls that lies in several parts is shared out by
-    /// the length of its overlaps.
+    /// the length of its overlaps. What lies behind the last event of a row is left out.
     pub fn course(&self, parts: usize) -> Vec<[u64; TIME_CLASSES]> {
         let mut sums = vec![[0.0; TIME_CLASSES]; parts];
         let length = self.ended.max(1) as f64 / parts.max(1) as f64;
         for row in &self.rows {
             let mut began = row.began();
-            for slice in &row.slices {
+            for slice in row.slices_of_events() {
                 let whole = slice.ended.saturating_sub(began) as f64;
                 let first = (began as f64 / length) as usize;
                 for (place, sum) in sums.iter_mut().enumerate().skip(first) {

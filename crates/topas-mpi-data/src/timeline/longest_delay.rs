@@ -1,8 +1,8 @@
 //! The longest time for which a row was waited for while it did not wait itself: where a reader looks first.
 
+use super::Timeline;
 use super::notes::TimelineNote;
 use super::spans::Spans;
-use super::{TimeClass, Timeline, TimelineRow};
 
 /// A time for which a row waited for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +33,5 @@ impl Timeline<'_> {
             ended: longest.moment,
             waiting: longest.place.row,
         })
-    }
-
-    /// The class of the time in the call in which a row was at its end: that of a wait, if the call waits for others.
-    pub fn class_inside(&self, row: &TimelineRow) -> Option<TimeClass> {
-        let (routine, _) = row.inside?;
-        let (_, process) = self.processes.get(row.process)?;
-        Some(TimeClass::of_standing_routine(&process.routine(routine)))
     }
 }

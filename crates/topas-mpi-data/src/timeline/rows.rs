@@ -5,6 +5,7 @@ use topas_trace::{CallEvent, EventPlace};
 
 use super::clock::RowClock;
 use super::states::{TIME_CLASSES, TimeClass};
+use super::tail::TailPart;
 use crate::trace::{LostSpan, TraceProcess};
 
 /// Most slices of a launch: so many that a picture of the whole run is sharp.
@@ -111,14 +112,18 @@ pub struct TimelineRow {
     pub slices: Vec<TimelineSlice>,
     /// Nanoseconds by [`TimeClass`] of the whole row
     pub times: [u64; TIME_CLASSES],
-    /// Calls
+    /// Events: calls, and where measuring was paused
     pub calls: u64,
+    /// How many of them tell that measuring was paused
+    paused: u64,
     /// For how long other rows waited because of this one, in ns: directly, or because the row for which
     /// they waited waited itself
     pub delayed: u64,
     /// The call in which the thread was at its end, and when that began, in ns since the origin
     pub inside: Option<(u16, u64)>,
-    /// When the row begins, if blocks before the first that can be read are damaged
+    /// What is known of the thread behind its last event
+    pub tail: Vec<TailPart>,
+    /// When the row begins, if blocks before the first that can be read are damaged or were overwritten
     pub(super) opened: Option<u64>,
     /// Up to when nothing is known of the thread behind its last block that can be read
     pub(super) lost_until: Option<u64>,
@@ -145,14 +150,20 @@ impl TimelineRow {
     /// Notes the times at the beginning and at the end of the thread of which nothing can be read.
     pub(super) fn lose(&mut self, process: &TraceProcess, clock: &RowClock<'_>) {
         let own = process.blocks().filter(|(thread, _)| *thread == self.thread);
-        let mut blocks = own.map(|(_, block)| block.head.first);
+        let mut blocks = own.map(|(_, block)| (block.head.first, block.head.before));
         let (first, last) = (blocks.next(), blocks.last());
-        let last = last.or(first);
+        let last = last.or(first).map(|(last, _)| last);
+        let is_overwritten = first.is_some_and(|(_, before)| before > 0);
+        let first = first.map(|(first, _)| first);
         let spans = process.lost_spans(self.thread);
         // A span that ends where the first block begins is in front of it.
         let before = |span: &&LostSpan| first.is_none_or(|first| span.1 <= first);
         let behind = |span: &&LostSpan| last.is_none_or(|last| span.0 >= last);
         self.opened = spans.first().filter(before).map(|(from, _)| clock.nanoseconds(*from));
+        // What was overwritten began with the process, or later: nobody knows when.
+        if self.opened.is_none() && is_overwritten && process.has_clock() {
+            self.opened = Some(clock.nanoseconds(process.first_moment().ticks));
+        }
         self.lost_until = spans.last().filter(behind).map(|(_, to)| clock.nanoseconds(*to));
     }
 
@@ -185,13 +196,19 @@ impl TimelineRow {
     }
 
     /// The class of the time between the last call and the next one.
-    fn class_between(&self) -> TimeClass {
+    pub(super) fn class_between(&self) -> TimeClass {
         if self.is_paused { TimeClass::Paused } else { TimeClass::Outside }
     }
 
     /// Measuring pauses with the call that was added last.
     pub(super) fn pause(&mut self) {
         self.is_paused = true;
+        self.paused += 1;
+    }
+
+    /// Calls that are counted, as the profile counts them: what pauses measuring is none.
+    pub const fn counted_calls(&self) -> u64 {
+        self.calls - self.paused
     }
 
     /// Adds a call to the block that was begun, and that begins at this place: when the call began and ended.
@@ -246,6 +263,17 @@ impl TimelineRow {
         self.pauses.binary_search(&(place.block, place.call)).is_ok()
     }
 
+    /// The class of the time in front of a call of this row.
+    pub fn class_before(&self, place: CallPlace) -> TimeClass {
+        let block = self.blocks.get(place.block as usize).filter(|_| place.call == 0);
+        let first = block.and_then(|block| self.slices.get(block.first_slice as usize));
+        match first {
+            Some(first) if first.times[TimeClass::NotInLog as usize] > 0 => TimeClass::NotInLog,
+            _ if self.is_paused_before(place) => TimeClass::Paused,
+            _ => TimeClass::Outside,
+        }
+    }
+
     /// The slices of a block.
     pub fn slices_of(&self, block: &TimelineBlock) -> &[TimelineSlice] {
         let first = block.first_slice as usize;
@@ -258,15 +286,35 @@ impl TimelineRow {
         self.has_lost
     }
 
-    /// Makes the sums of the row. The time behind its last block that cannot be read is a slice of no block.
-    pub(super) fn finish(&mut self) {
-        if let Some(until) = self.lost_until {
-            let began = self.blocks.last().map_or(self.began(), |block| block.ended);
-            let ended = until.max(began);
-            let mut times = [0; TIME_CLASSES];
-            times[TimeClass::NotInLog as usize] = ended - began;
-            self.slices.push(TimelineSlice { ended, times, place: EventPlace::default() });
+    /// The waits in the call that did not end, in ns: the log does not tell for whom.
+    pub fn unended_wait(&self) -> u64 {
+        let waits = self.tail.iter().filter(|part| part.routine.is_some() && part.class.is_wait());
+        waits.map(TailPart::time).sum()
+    }
+
+    /// Nanoseconds by [`TimeClass`] up to the last event.
+    pub fn times_of_events(&self) -> [u64; TIME_CLASSES] {
+        let mut times = self.times;
+        for part in &self.tail {
+            times[part.class as usize] -= part.time();
         }
+        times
+    }
+
+    /// The slices up to the last event.
+    pub fn slices_of_events(&self) -> &[TimelineSlice] {
+        self.slices.get(..self.slices.len().saturating_sub(self.tail.len())).unwrap_or_default()
+    }
+
+    /// Makes the sums of the row. What lies behind its last event are slices of no block.
+    pub(super) fn finish(&mut self, tail: Vec<TailPart>) {
+        for part in &tail {
+            let mut times = [0; TIME_CLASSES];
+            times[part.class as usize] = part.time();
+            let place = EventPlace::default();
+            self.slices.push(TimelineSlice { ended: part.ended, times, place });
+        }
+        self.tail = tail;
         self.times = [0; TIME_CLASSES];
         for slice in &self.slices {
             for (sum, time) in self.times.iter_mut().zip(slice.times) {

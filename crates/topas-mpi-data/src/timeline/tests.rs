@@ -18,6 +18,7 @@ mod pauses;
 mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 pub(crate) mod synthetic;
+mod tails;
 mod worlds;
 
 use synthetic::SyntheticTrace;
@@ -539,23 +540,6 @@ fn one_launch_is_shown() {
     let named = Timeline::read(&logs, Some("ol"), |_, _| {}).expect("read").expect("a launch");
     assert_eq!(id_of(&named), "old");
     assert!(Timeline::read(&logs, Some("x"), |_, _| {}).expect("read").is_none());
-}
-
-#[test]
-fn a_rank_that_was_killed_was_in_a_call() {
-    let calls = [("MPI_Barrier", 5, 6, NONE)];
-    let bytes = [block(0, 0, 0, &calls), facts(0, 2, &format!("inside 1 {}\n", 30 * MS))].concat();
-    let logs = [log(&bytes)];
-    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
-    assert_eq!(timeline.rows[0].inside, Some((1, 30 * MS)));
-    assert_eq!(timeline.ended, 1000 * MS, "the latest moment of the rank");
-    assert_eq!(timeline.missing_ranks, 1);
-    assert_eq!(timeline.notes, [], "of the barrier, a rank is missing");
-    // Whoever collected the log knows until when the call lasted.
-    let told = format!("inside 1 {}\nended {}\n", 30 * MS, 2500 * MS);
-    let logs = [log(&[block(0, 0, 0, &calls), facts(0, 2, &told)].concat())];
-    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
-    assert_eq!(timeline.ended, 2500 * MS);
 }
 
 /// Whatever a log says: times of a row add up to its length, and nothing ends with a panic.

@@ -6,10 +6,11 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::launch::absent_of;
 use super::{TraceFacts, TraceLog, TraceProcess};
 
 /// Most ranks of a launch that are looked for: a file may tell any size.
-const MOST_RANKS: u32 = 1 << 20;
+pub(super) const MOST_RANKS: u32 = 1 << 20;
 
 /// Most ranks that are told of one by one.
 const MOST_TOLD: usize = 8;
@@ -265,7 +266,7 @@ pub fn is_readable(logs: &[TraceLog]) -> bool {
 }
 
 /// Ranks in order, as people write them: `0, 3 to 5`.
-fn ranks_in_words(ranks: &[u32]) -> String {
+pub fn ranks_in_words(ranks: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for rank in ranks {
         match ranges.last_mut() {
@@ -291,15 +292,7 @@ impl TraceLog {
     fn absent_ranks(&self) -> Vec<u32> {
         let id = self.processes.first().map_or("", |process| process.facts.value("id"));
         let is_alone = self.processes.iter().all(|process| process.facts.value("id") == id);
-        let told = self.processes.iter().map(|process| process.facts.value("ranks").parse());
-        let size: u32 = told.filter_map(Result::ok).filter(|_| is_alone).max().unwrap_or(0);
-        let mut there = self.processes.iter().map(|process| process.rank).peekable();
-        (0..size.min(MOST_RANKS))
-            .filter(|rank| {
-                while there.next_if(|known| known < rank).is_some() {}
-                there.peek() != Some(rank)
-            })
-            .collect()
+        if is_alone { absent_of(self.processes.iter()).0 } else { Vec::new() }
     }
 
     /// Whether something of the file cannot be read.

@@ -5,28 +5,26 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use topas_format::shown::Shown;
-use topas_mpi_data::{TimeClass, TraceLog, TraceSkips};
+use topas_mpi_data::{TimeClass, TraceSkips};
 use topas_render::timeline::class_words;
 
 use super::window::TimeWindow;
-use super::{numbered, origin, times, wanted};
-use crate::args::Trace;
+use super::{Shows, numbered, times};
 
 /// The events in the JSON of Chrome's tracing, which Perfetto reads, too: a process is a rank.
 pub(super) fn write(
-    options: &Trace,
-    logs: &[TraceLog],
+    shows: &Shows<'_>,
     skips: &mut TraceSkips,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let (origin, window) = (origin(logs), TimeWindow::of(options));
+    let (origin, window) = (shows.origin(), TimeWindow::of(shows.options));
     let mut first = true;
     let mut put = |out: &mut dyn Write, value: &serde_json::Value| {
         let before = if std::mem::take(&mut first) { "\n" } else { ",\n" };
         write!(out, "{before}{value}")
     };
     write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-    for (log, process) in wanted(options, logs) {
+    for (log, process) in shows.wanted() {
         let name = format!("rank {} on {}", process.rank, process.facts.value("host"));
         let named = json!({
             "ph": "M", "name": "process_name", "pid": process.rank, "tid": 0,

@@ -16,6 +16,7 @@ use topas_mpi_data::{NoteKind, TimeClass, Timeline, TraceLog, TraceSkips};
 use topas_render::timeline::class_words;
 use topas_terminal::Printed;
 
+use super::Shows;
 use super::window::{TimeWindow, edges, timeline};
 use crate::TOOL;
 use crate::args::Trace;
@@ -44,18 +45,13 @@ pub(super) fn may_write(options: &Trace, base: &Path) -> bool {
 }
 
 /// Writes the files. What cannot be written has been said.
-pub(super) fn write(
-    options: &Trace,
-    logs: &[TraceLog],
-    skips: &mut TraceSkips,
-    base: &Path,
-) -> io::Result<Printed> {
-    let Some((timeline, rows)) = timeline(options, logs, skips)? else {
+pub(super) fn write(shows: &Shows<'_>, skips: &mut TraceSkips, base: &Path) -> io::Result<Printed> {
+    let Some((timeline, rows)) = timeline(shows, skips)? else {
         return Ok(Printed::Done);
     };
     let layout = Layout::of(&timeline, &rows);
     let texts = [
-        records(&timeline, logs, &layout, TimeWindow::of(options))?,
+        records(&timeline, shows.logs, &layout, TimeWindow::of(shows.options))?,
         meanings(&layout, &timeline),
         names(&layout),
     ];
@@ -191,11 +187,11 @@ fn records(
         timeline.calls(logs, *row, (window.from, window.to), |at, began, ended, event| {
             let name = process.routine(event.routine);
             let class = TimeClass::of_routine(&name);
-            let between = match own.is_paused_before(at) {
-                true => TimeClass::Paused,
-                false => TimeClass::Outside,
-            };
-            lines.extend(state_line(done, began, between));
+            lines.extend(state_line(done, began, own.class_before(at)));
+            if process.pauses(event) {
+                done = ended;
+                return Ok(());
+            }
             let from = notes.partition_point(|note| note.place < at);
             let about = notes.get(from..).unwrap_or_default().iter();
             let about = about.take_while(|note| note.place == at);
@@ -229,6 +225,9 @@ fn records(
             Ok(())
         })?;
         lines.extend(state_line(done, own.ended(), TimeClass::Outside));
+        for part in &own.tail {
+            lines.extend(state_line(part.began, part.ended, part.class));
+        }
         let mut within = Vec::new();
         let edges = edges(&window.states(timeline.states_of(*row)));
         for (edge, next) in edges.iter().zip(edges.iter().skip(1).map(Some).chain([None])) {

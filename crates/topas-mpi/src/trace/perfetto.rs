@@ -15,8 +15,8 @@ use topas_mpi_data::{
 };
 use topas_render::timeline::class_words;
 
+use super::Shows;
 use super::window::{TimeWindow, edges, timeline};
-use crate::args::Trace;
 
 /// Names of annotations, by number from 1.
 const ANNOTATIONS: [&str; 9] =
@@ -89,15 +89,14 @@ fn put(out: &mut impl Write, packet: &ProtoMessage) -> io::Result<()> {
 
 /// Writes the trace.
 pub(super) fn write(
-    options: &Trace,
-    logs: &[TraceLog],
+    shows: &Shows<'_>,
     skips: &mut TraceSkips,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let Some((timeline, rows)) = timeline(options, logs, skips)? else { return Ok(()) };
+    let Some((timeline, rows)) = timeline(shows, skips)? else { return Ok(()) };
     let flows = flows(&timeline, &rows);
     for row in rows {
-        write_row(&timeline, logs, row, TimeWindow::of(options), &flows, out)?;
+        write_row(&timeline, shows.logs, row, TimeWindow::of(shows.options), &flows, out)?;
     }
     Ok(())
 }
@@ -208,8 +207,8 @@ fn write_row(
             put(out, &slice(paused, pause.number(3, CATEGORY).bytes(23, name.as_bytes())))?;
             put(out, &slice(began, end()))?;
         }
-        // Its states are on a track of their own.
-        if process.user_state(event).is_some() {
+        // Its states are on a track of their own, and what pauses measuring is no call.
+        if process.user_state(event).is_some() || process.pauses(event) {
             return Ok(());
         }
         let mut call = begin(u64::from(event.routine) + 1);

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use topas_mpi_data::{NamedState, Timeline, TraceLog, TraceSkips};
+use topas_mpi_data::{NamedState, Timeline, TraceSkips};
 
+use super::Shows;
 use crate::args::Trace;
 
 /// A time, in ns since the beginning of the first rank.
@@ -65,14 +66,14 @@ pub(super) fn edges(states: &[NamedState]) -> Vec<StateEdge> {
     edges
 }
 
-/// The newest launch of logs as a time line, and the rows of the ranks that are wanted. None if there is
+/// The launch that is shown as a time line, and the rows of the ranks that are wanted. None if there is
 /// no launch.
 pub(super) fn timeline<'l>(
-    options: &Trace,
-    logs: &'l [TraceLog],
+    shows: &Shows<'l>,
     skips: &mut TraceSkips,
 ) -> io::Result<Option<(Timeline<'l>, Vec<usize>)>> {
-    let Some(timeline) = Timeline::read(logs, None, |_, _| {})? else { return Ok(None) };
+    let read = Timeline::read(shows.logs, Some(shows.launch), |_, _| {})?;
+    let (Some(timeline), options) = (read, shows.options) else { return Ok(None) };
     *skips = timeline.skips;
     let rank = |row: &usize| {
         let process = timeline.rows.get(*row).and_then(|row| timeline.processes.get(row.process));

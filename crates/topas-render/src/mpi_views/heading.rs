@@ -214,10 +214,14 @@ pub fn paused(sums: &MpiSums) -> Option<String> {
 
 /// That a node has fewer processors than ranks: a sentence; None if it has enough, or that is not known.
 pub fn shared_processors(profile: &MpiProfile, processors: Option<u64>) -> Option<String> {
-    let (npes, processors) = (profile.facts.npes.map(u64::from)?, processors?);
-    (npes > processors).then(|| {
+    crowded_node(profile.facts.npes.map(u64::from)?, processors?)
+}
+
+/// The same of so many ranks and processors.
+pub fn crowded_node(ranks: u64, processors: u64) -> Option<String> {
+    (ranks > processors).then(|| {
         let processors = count(processors, "processor");
-        format!("{npes} ranks on a node of {processors}: they waited for processors, too.")
+        format!("{ranks} ranks on a node of {processors}: they waited for processors, too.")
     })
 }
 

@@ -208,6 +208,16 @@ class Timeline {
     return { pieces, calls };
   }
 
+  /** How many calls of pieces that were read lie in a time, at least in part. */
+  callsIn(pieces, from, to) {
+    let count = 0;
+    for (const { row, before, times: { began, ended } } of pieces) {
+      const [first, last] = [placeAbove(ended, from), placeAbove(began, to)];
+      if (last > first) count += last - first - row.pausesIn(before + first, before + last);
+    }
+    return count;
+  }
+
   /**
    * Calls `each(piece, times)` with the times of the calls of pieces, and with what is known of their waits. Pieces
    * that follow one another are read together. Reading begins at once, and decoding when `shown` is done. Ends early
@@ -371,9 +381,9 @@ class Timeline {
       if (piece.ended < from || piece.open > to || !piece.times) continue;
       this.walkPiece(piece, piece.times, from, to, each);
     }
-    // The call in which a rank was at its end has no event.
-    if (row.inside && row.inside[1] < to) {
-      each(row.inside[2], row.inside[1], this.end, null, -1);
+    // What lies behind the last event has no piece.
+    for (const { kind, began, ended } of row.tail) {
+      if (began < to && ended > from) each(kind, began, ended, null, -1);
     }
   }
 

@@ -19,8 +19,17 @@ function stateAt(row, moment, reach) {
 
 const className = kind => facts.classes[kind];
 
+/** The call that did not end, of a state behind the last event of a row: its name, or null. */
+function unendedCall({ row, piece, began }) {
+  const routine = piece ? null : row.tail.find(part => part.began === began)?.routine ?? null;
+  return routine === null ? null : timeline.nameOf(row.process, routine);
+}
+
 function stateWords(state) {
-  if (state.call < 0) return state.piece ? className(state.kind) : `${timeline.nameOf(state.row.process, state.row.inside[0])}, which did not end`;
+  if (state.call < 0) {
+    const unended = unendedCall(state);
+    return unended ? `${unended}, which did not end` : className(state.kind);
+  }
   return timeline.nameOf(state.row.process, state.piece.times.routine[state.call]);
 }
 
@@ -39,7 +48,7 @@ function hover(x, y) {
     say(at);
     return;
   }
-  const part = state.call >= 0 || !state.piece ? `, ${className(state.kind)}` : "";
+  const part = state.call >= 0 || unendedCall(state) ? `, ${className(state.kind)}` : "";
   say(`${at}: ${stateWords(state)}${part}, ${shownTime(state.ended - state.began)}`);
 }
 
@@ -120,7 +129,8 @@ async function choose(state) {
       words.push([meant, `${moment}${row.notes.wait[note] > 0 ? `, waited ${shownTime(row.notes.wait[note])}` : ""}`]);
     }
   } else {
-    words.push([piece ? "State" : "Call", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", piece ? shownTime(ended - began) : "until the end"]);
+    const isCall = unendedCall(state) !== null;
+    words.push([isCall ? "Call" : "State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", shownTime(ended - began) + (isCall ? ", until the end of the rank" : "")]);
   }
   // A state ends where a call begins: the time between two calls lies in all states of its middle, or in none.
   const names = namesAt(row, call >= 0 ? began : (began + ended) / 2);
@@ -138,33 +148,19 @@ async function choose(state) {
   draw();
 }
 
-/** Moves a call into view and chooses it. */
-async function goTo(state) {
-  const length = Math.max((state.ended - state.began) * 8, 2000);
-  view.from = (state.began + state.ended) / 2 - length / 2;
-  view.to = view.from + length;
-  const entry = entries.find(entry => entry.row === state.row);
+/** Shows a time of so many ns, and the row of a state. */
+function lookAt(row, from, length) {
+  [view.from, view.to] = [from, from + length];
+  const entry = entries.find(entry => entry.row === row);
   if (entry && (entry.top < view.scroll || entry.top > view.scroll + frame().rowsHeight - entry.height)) {
     view.scroll = entry.top - frame().rowsHeight / 2;
   }
   clampView();
+}
+
+/** Moves a call into view and chooses it. */
+async function goTo(state) {
+  const length = Math.max((state.ended - state.began) * 8, 2000);
+  lookAt(state.row, (state.began + state.ended) / 2 - length / 2, length);
   await choose(state);
 }
-
-/** Chooses the next call of the row at the cursor, or the one before. */
-async function step(forward) {
-  const row = cursorRow ?? entries.find(entry => entry.row)?.row;
-  if (!row || shownHow !== "calls") return;
-  const moment = chosen && chosen.row === row ? (forward ? chosen.ended : chosen.began) : forward ? view.from : view.to;
-  let next = null;
-  timeline.walk(row, view.from, view.to, (kind, began, ended, piece, call) => {
-    if (call < 0) return;
-    const state = { row, kind, began: piece.times.began[call], ended: piece.times.ended[call], piece, call };
-    const isSame = chosen?.piece === piece && chosen.call === call;
-    if (isSame || (forward ? state.began < moment || next : state.ended > moment)) return;
-    next = state;
-  });
-  if (next) await choose(next);
-}
-
-// Durations.

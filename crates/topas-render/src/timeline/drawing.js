@@ -15,11 +15,10 @@ function paper(canvas) {
 function pixels() {
   const ground = style("--ground");
   const isClass = typeof picked === "number";
-  return Uint32Array.from({ length: CLASSES }, (_, kind) => pixelOf(classColor(kind), isClass && kind !== picked ? 0.22 : 1, ground));
+  const share = kind => (isClass && kind !== picked ? 0.22 : 1);
+  const colors = Array.from({ length: CLASSES }, (_, kind) => pixelOf(classColor(kind), share(kind), ground));
+  return Uint32Array.from([...colors, pixelOf(style("--hatch"), share(CLASS.NOT_IN_LOG), ground)]);
 }
-
-/** The classes of which a row may have time; a call that did not return is in no slice. */
-const kindsOf = row => (row.inside ? STACK : row.kinds);
 
 function drawNow() {
   clampView();
@@ -44,14 +43,11 @@ function drawNow() {
     shares.fill(0);
     // A row whose blocks are all damaged has no calls to read.
     if (isRead && entry.row.blocks.length) sharesOfCalls(timeline, entry.row, view.from, view.to, columns, shares);
-    else {
-      sharesOfSlices(entry.row, view.from, view.to, columns, shares);
-      addInside(timeline, entry.row, view.from, view.to, columns, shares);
-    }
+    else sharesOfSlices(entry.row, view.from, view.to, columns, shares);
     const top = Math.round((AXIS_HEIGHT + entry.top - view.scroll) * scale);
     const gap = entry.height >= 6 ? Math.max(1, Math.round(scale)) : 0;
     const rowHeight = Math.max(1, Math.round((AXIS_HEIGHT + entry.top + entry.height - view.scroll) * scale) - top - gap);
-    const kinds = kindsOf(entry.row);
+    const { kinds } = entry.row;
     paintRow(image, shares, columns, { kinds, left: Math.round(left * scale), top, height: rowHeight, width: width1, colors }, totals);
   }
   context.putImageData(image, 0, 0);
@@ -64,7 +60,7 @@ function drawNow() {
   drawChosen(context, left, inner);
   drawOverview();
   showLegend(totals);
-  tellView(calls, fits, isRead, unseen);
+  tellView(isRead ? timeline.callsIn(pieces, view.from, view.to) : calls, fits, isRead, unseen);
   countDurations();
   if (!fits && timeline.hasCalls) readAhead(rows);
 }
@@ -275,7 +271,6 @@ function drawOverview() {
   if (overview?.key !== key) {
     const shares = new Float64Array(columns * CLASSES);
     sharesOfSlices(timeline.all, 0, timeline.end, columns, shares);
-    for (const row of timeline.rows) addInside(timeline, row, 0, timeline.end, columns, shares);
     const image = context.createImageData(columns, height);
     const width = (timeline.end / columns) * timeline.rows.length;
     const totals = new Float64Array(CLASSES);

@@ -14,23 +14,33 @@ class Durations {
   add(piece, times, from, to) {
     if (typeof this.picked === "number") {
       this.timeline.walkPiece(piece, times, from, to, (kind, began, ended, _, call) => {
-        if (kind === this.picked && ended > began && began >= from && began <= to) this.put(piece, call, began, ended);
+        if (kind === this.picked && ended > began && began >= from && began <= to) this.put(piece.row, piece, call, began, ended);
       });
       return;
     }
     const { began, ended, routine } = times;
     for (let call = placeAbove(began, from - 1e-9); call < piece.calls && began[call] <= to; call++) {
       const name = this.timeline.nameOf(piece.row.process, routine[call]);
-      if (name === this.picked) this.put(piece, call, began[call], ended[call]);
+      // What tells that measuring pauses is no call.
+      const number = piece.before + call;
+      if (name === this.picked && piece.row.pausesIn(number, number + 1) === 0) this.put(piece.row, piece, call, began[call], ended[call]);
     }
   }
 
-  put(piece, call, began, ended) {
+  /** Adds what lies behind the last event of a row, as a call that did not end, if that begins in a time. */
+  addTail(row, from, to) {
+    for (const { kind, began, ended, routine } of row.tail) {
+      const name = routine === null ? null : this.timeline.nameOf(row.process, routine);
+      if ((kind === this.picked || name === this.picked) && began >= from && began <= to) this.put(row, null, -1, began, ended);
+    }
+  }
+
+  put(row, piece, call, began, ended) {
     const length = ended - began;
     this.lengths.push(length);
     const { longest } = this;
     if (longest.length === 5 && length <= longest[4].length) return;
-    longest.push({ length, piece, call, began, ended });
+    longest.push({ length, row, piece, call, began, ended });
     longest.sort((a, b) => b.length - a.length);
     longest.length = Math.min(longest.length, 5);
   }

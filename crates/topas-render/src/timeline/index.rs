@@ -289,8 +289,9 @@ pub(super) fn facts(page: &TimelinePage<'_>, late: Option<usize>) -> Value {
                 "block": first, "began": row.began(),
                 "process": row.process, "thread": row.thread, "several": timeline.threads_of(row.process) > 1,
                 "times": row.times, "delayed": row.delayed,
-                "inside": row.inside.zip(timeline.class_inside(row))
-                    .map(|((routine, began), class)| (routine, began, class as u8)),
+                "tail": row.tail.iter()
+                    .map(|part| (part.class as u8, part.began, part.ended, part.routine))
+                    .collect::<Vec<_>>(),
             })
         })
         .collect();

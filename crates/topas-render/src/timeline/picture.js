@@ -46,7 +46,7 @@ function sharesOfCalls(timeline, row, from, to, columns, shares) {
   for (const piece of timeline.piecesIn([row], from, to).pieces) {
     if (piece.times) sharesOfPiece(timeline, piece, from, to, columns, width, shares);
   }
-  addInside(timeline, row, from, to, columns, shares);
+  addTail(row, from, to, columns, shares);
 }
 
 /**
@@ -94,11 +94,16 @@ function sharesOfPiece(timeline, piece, from, to, columns, width, shares) {
   }
 }
 
-/** The last call of a rank that never returned from it, where only slices are known. */
-function addInside(timeline, row, from, to, columns, shares) {
-  if (!row.inside) return;
-  addTime(shares, columns, from, (to - from) / columns, row.inside[2], row.inside[1], timeline.end);
+/** What lies behind the last event of a row: slices have it, and calls do not. */
+function addTail(row, from, to, columns, shares) {
+  for (const { kind, began, ended } of row.tail) addTime(shares, columns, from, (to - from) / columns, kind, began, ended);
 }
+
+/** What is not in the log is hatched, as no class of time is: a line of `HATCH_LINE` in `HATCH` pixels. */
+const [HATCH, HATCH_LINE] = [8, 2];
+
+/** The colour of a class at a place. The colour of hatches stands behind those of all classes. */
+const colorAt = (colors, kind, x, y) => (kind === CLASS.NOT_IN_LOG && (x + y) % HATCH < HATCH_LINE ? colors[CLASSES] : colors[kind]);
 
 /**
  * Paints columns of shares into pixels: a row of this height at `top` and `left` of an image. Only these classes have
@@ -125,6 +130,10 @@ function paintRow(image, shares, columns, { kinds, left, top, height, width, col
     if (sum <= 0) continue;
     // Most columns of single calls have one class.
     const isPlain = used === 1 && sum >= most;
+    if (isPlain && only === CLASS.NOT_IN_LOG) {
+      for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * stride + left + column] = colorAt(colors, only, left + column, y);
+      continue;
+    }
     if (height <= 2 || isPlain) {
       const color = isPlain ? colors[only] : blended(shares, at, sum, kinds, colors);
       for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * stride + left + column] = color;
@@ -139,7 +148,7 @@ function paintRow(image, shares, columns, { kinds, left, top, height, width, col
       const end = under - Math.round(done * scale);
       for (; y > end; ) {
         y--;
-        if (y >= 0 && y < bottom) pixels[y * stride + left + column] = colors[kinds[i]];
+        if (y >= 0 && y < bottom) pixels[y * stride + left + column] = colorAt(colors, kinds[i], left + column, y);
       }
     }
   }
@@ -188,7 +197,8 @@ function ticksIn(from, to, wanted) {
 
 /** A length of time with its unit, in three digits or so. */
 function shownTime(ns) {
-  const [unit, name] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  // What three digits would round to 1000 has the next unit.
+  const [unit, name] = ns >= 999.5e6 ? [1e9, "s"] : ns >= 999.5e3 ? [1e6, "ms"] : ns >= 999.5 ? [1e3, "µs"] : [1, "ns"];
   const number = ns / unit;
   const digits = number >= 100 || unit === 1 ? 0 : number >= 10 ? 1 : 2;
   return `${number.toFixed(digits)} ${name}`;

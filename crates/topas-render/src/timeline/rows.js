@@ -98,10 +98,10 @@ function statesOf(reader, names) {
   return states;
 }
 
-/** The numbers of the calls of a row in front of which measuring was paused. */
+/** The numbers of the calls of a row in front of which measuring was paused, in their order. */
 function pausesOf(reader) {
-  const calls = new Set();
-  for (let left = reader.next(), call = 0; left > 0; left--) calls.add((call += reader.next()));
+  const calls = new Float64Array(reader.next());
+  for (let i = 0, call = 0; i < calls.length; i++) calls[i] = call += reader.next();
   return calls;
 }
 
@@ -122,7 +122,8 @@ class Row {
     this.began = told.began;
     this.times = told.times;
     this.delayed = told.delayed;
-    this.inside = told.inside;
+    // What is known behind the last event; the routine is that of a call that did not end, or null.
+    this.tail = told.tail.map(([kind, began, ended, routine]) => ({ kind, began, ended, routine }));
     this.firstBlock = told.block;
     this.thread = told.thread;
     const [rank, thread] = [`rank ${this.process.rank}`, told.several ? ` thread ${told.thread}` : ""];
@@ -174,13 +175,19 @@ class Row {
 
   /** Whether measuring was paused meanwhile. */
   get hasPauses() {
-    return this.#noted().pauses.size > 0;
+    return this.#noted().pauses.length > 0;
+  }
+
+  /** How many events of a row, told by their numbers, tell that measuring pauses: these are no calls that count. */
+  pausesIn(from, to) {
+    const { pauses } = this.#noted();
+    return placeAbove(pauses, to) - placeAbove(pauses, from);
   }
 
   /** The class of the time in front of a call of a piece, which is told by its place in the piece. */
   classBefore(piece, call) {
     if (call === 0 && piece.lost) return CLASS.NOT_IN_LOG;
-    const { pauses } = this.#noted();
-    return pauses.has(piece.before + call) ? CLASS.PAUSED : CLASS.OUTSIDE;
+    const number = piece.before + call;
+    return this.pausesIn(number - 1, number) > 0 ? CLASS.PAUSED : CLASS.OUTSIDE;
   }
 }

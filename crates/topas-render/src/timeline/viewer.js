@@ -144,7 +144,7 @@ function tellView(calls, fits, isRead, unseen) {
   if (!timeline.hasCalls) how = "sums of calls; open the log to see single calls";
   else if (!fits) how = `sums of ${grouped(calls)} calls; zoom in, or make rows higher, to see single calls`;
   else if (!isRead) how = "reading calls";
-  else how = `up to ${grouped(calls)} calls`;
+  else how = `${grouped(calls)} ${calls === 1 ? "call" : "calls"}`;
   if (unseen > 0) how += `; ${grouped(unseen)} messages are too many for arrows, zoom in to see them`;
   const behind = facts.initialized;
   const isCut = behind > LONG_INIT * timeline.end && view.from > 0 && view.from <= behind && view.to === timeline.end;
@@ -189,6 +189,7 @@ async function showDurations(readAll) {
   };
   for (const piece of pieces) if (piece.times) add(piece, piece.times);
   await timeline.readTimes(pieces.filter(piece => !piece.times), add);
+  for (const row of rows) durations.addTail(row, from, to);
   const summary = durations.summary();
   if (summary.count === 0) {
     panel.hidden = true;
@@ -220,11 +221,11 @@ function drawDurations(summary) {
   });
   $("bintable").replaceChildren(...body);
   const longest = summary.longest.map(found => {
-    const button = cell("button", `${shownTime(found.length)}, ${found.piece.row.name}, at ${shownMoment(found.began, found.length)}`);
+    const button = cell("button", `${shownTime(found.length)}, ${found.row.name}, at ${shownMoment(found.began, found.length)}`);
     button.type = "button";
     button.addEventListener("click", async () => {
-      await timeline.load([found.piece]);
-      await goTo({ row: found.piece.row, kind: typeof picked === "number" ? picked : CLASS.OTHER, ...found });
+      if (found.piece) await timeline.load([found.piece]);
+      await goTo({ kind: typeof picked === "number" ? picked : CLASS.OTHER, ...found });
       $("lines").focus();
     });
     const item = document.createElement("li");

@@ -3,9 +3,9 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow, TraceProcess};
+use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow};
 
-use super::{PageWorld, damage};
+use super::{PageWorld, damage, lacks};
 use crate::html::wide;
 use crate::mpi_views::{
     PathViews, WaitKind, call_places, lost_words, measured, sentence, where_waited,
@@ -15,9 +15,6 @@ use crate::wording::count;
 
 /// Most rows of the table.
 const MOST_ROWS: usize = 1000;
-
-/// Most ranks that are named in a note.
-const MOST_NAMED: usize = 20;
 
 /// A share of waiting below which nobody is named: of the time of all rows.
 const LITTLE: f64 = 0.01;
@@ -45,7 +42,7 @@ pub(super) fn world_number(timeline: &Timeline<'_>, world: usize) -> usize {
 }
 
 /// The name of a process: its rank, and its world if there are several.
-fn rank_name(timeline: &Timeline<'_>, process: usize) -> String {
+pub(super) fn rank_name(timeline: &Timeline<'_>, process: usize) -> String {
     let rank = timeline.processes.get(process).map_or(0, |(_, process)| process.rank);
     if timeline.worlds.len() > 1 {
         format!("{rank} of world {}", world_number(timeline, timeline.world_of(process)))
@@ -55,7 +52,7 @@ fn rank_name(timeline: &Timeline<'_>, process: usize) -> String {
 }
 
 /// The name of a row: that of its process, and the thread if there are several.
-fn name(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
+pub(super) fn name(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
     let rank = rank_name(timeline, row.process);
     if timeline.threads_of(row.process) > 1 {
         format!("{rank}, thread {}", row.thread)
@@ -75,30 +72,31 @@ pub(super) fn rank_of(timeline: &Timeline<'_>, place: usize) -> String {
 }
 
 /// Nanoseconds in s. Of a run of less than a second, microseconds can be seen.
-fn seconds(timeline: &Timeline<'_>, nanoseconds: u64) -> String {
+pub(super) fn seconds(timeline: &Timeline<'_>, nanoseconds: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let digits = if timeline.ended < SECOND && nanoseconds < SECOND { 6 } else { 3 };
     format!("{:.digits$}", nanoseconds as f64 / 1e9)
 }
 
 /// Of all rows together: numbers that a damaged log tells may add up to anything.
-fn sum(times: impl Iterator<Item = u64>) -> u64 {
+pub(super) fn sum(times: impl Iterator<Item = u64>) -> u64 {
     times.fold(0, u64::saturating_add)
 }
 
-fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.1}", part as f64 / whole as f64 * 100.0) }
 }
 
-/// The row that delayed the others most, if that is more than a little, and half as much again as the
-/// delays of any other row.
+/// The row that delayed the others most, if that is more than a little, half as much again as the delays of any
+/// other row, and more than the waits that did not end, for which any row may be the reason.
 fn late(timeline: &Timeline<'_>) -> Option<usize> {
     let rows = &timeline.rows;
     let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.delayed)?;
     let others = rows.iter().enumerate().filter(|(other, _)| *other != place);
     let second = others.map(|(_, row)| row.delayed).max().unwrap_or(0);
-    let all = sum(rows.iter().flat_map(|row| row.times));
-    let enough = most.delayed as f64 > LITTLE * all as f64;
+    let (known, _) = lacks::known_and_all(timeline);
+    let unended = sum(rows.iter().map(TimelineRow::unended_wait));
+    let enough = most.delayed as f64 > LITTLE * known as f64 && most.delayed > unended;
     (enough && most.delayed > second.saturating_mul(3) / 2).then_some(place)
 }
 
@@ -124,7 +122,8 @@ impl Verdict {
     /// By the log alone, or by the profile where the log lacks much of what that has measured: which requests a call
     /// has completed, say. Of several worlds, no profile tells of all.
     pub(super) fn of(timeline: &Timeline<'_>, worlds: &[PageWorld<'_>]) -> Verdict {
-        let told = sum(timeline.rows.iter().map(waited));
+        let unended = sum(timeline.rows.iter().map(TimelineRow::unended_wait));
+        let told = sum(timeline.rows.iter().map(waited)).saturating_sub(unended);
         let is_damaged = damage::is_damaged(timeline);
         let profile_of = |world: usize| worlds.get(world).and_then(|world| world.profile);
         let measured = profile_of(0)
@@ -150,8 +149,10 @@ impl Verdict {
             return Verdict { late: None, words: Some(damage::unknown_waits(timeline)) };
         }
         let late = late(timeline);
-        // Delays that are handed on from rank to rank are followed in the profile alone.
+        // Delays that are handed on from rank to rank are followed in the profile alone. Waits that did not end are in
+        // neither: if they are most of all, nobody is named.
         if late.is_none()
+            && unended <= told
             && let Some((of, paths, (_, rank @ Some(_)))) = measured
             && let Some(waiting) = waiting(timeline)
         {
@@ -206,12 +207,21 @@ fn places_waited(
 
 /// How long the ranks waited for each other, without a full stop; None if they did not.
 fn waiting(timeline: &Timeline<'_>) -> Option<String> {
-    let all = sum(timeline.rows.iter().flat_map(|row| row.times));
+    let (known, all) = lacks::known_and_all(timeline);
     let waits = sum(timeline.rows.iter().map(waited));
-    let told = if timeline.untold > 0 { "As far as the log tells, the" } else { "The" };
+    let unended = match sum(timeline.rows.iter().map(TimelineRow::unended_wait)) {
+        0 => String::new(),
+        unended => format!(
+            "; {} s of this, {} %, are in calls that did not end, and the log does not tell for whom these waited",
+            seconds(timeline, unended),
+            percent(unended, waits)
+        ),
+    };
+    let told =
+        if timeline.untold > 0 || known < all { "As far as the log tells, the" } else { "The" };
     (waits > 0).then(|| {
         format!(
-            "{told} ranks waited for each other for {} s, {} % of the time of all ranks",
+            "{told} ranks waited for each other for {} s, {} % of the time of all ranks{unended}",
             seconds(timeline, waits),
             percent(waits, all)
         )
@@ -235,13 +245,16 @@ fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) 
                 format!("rank {rank} ({} s, {share} %)", seconds(timeline, row.delayed))
             })
             .collect();
+        if most.is_empty() {
+            return Some(format!("{waiting}."));
+        }
         return Some(format!(
             "{waiting}. No rank is late above all; most delays arose in {}.",
             most.join(" and ")
         ));
     };
     let rank = name(timeline, row);
-    let life = sum(row.times.into_iter());
+    let (life, of_life) = lacks::of_row(row);
     let place = place.map_or_else(String::new, |place| place + " ");
     let others = timeline.rows.iter().enumerate().filter(|(other, _)| Some(*other) != late);
     let second = others.map(|(_, other)| other).max_by_key(|other| other.delayed);
@@ -252,7 +265,7 @@ fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) 
     });
     Some(format!(
         "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there{also}. {place}Rank {rank} itself \
-         computed for {} % of its time, and waited for others for {} %.",
+         computed for {} % of {of_life}, and waited for others for {} %.",
         seconds(timeline, row.delayed),
         percent(row.delayed, waits),
         percent(row.times[TimeClass::Outside as usize], life),
@@ -272,24 +285,7 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
              for ranks that are missing are not known."
         ));
     }
-    let ended_early =
-        |process: &TraceProcess| matches!(process.facts.value("state"), "0" | "3" | "4");
-    let early: Vec<String> = timeline
-        .processes
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, process))| ended_early(process))
-        .map(|(place, _)| rank_name(timeline, place))
-        .collect();
-    if !early.is_empty() {
-        let more = if early.len() > MOST_NAMED { ", ..." } else { "" };
-        notes.push(format!(
-            "{} ended without MPI_Finalize: {}{more}. A call in which a rank was at its end is drawn until the end \
-             of the run, as a wait if it waits for other ranks; it is in no sum.",
-            count(early.len() as u64, "rank"),
-            early.get(..MOST_NAMED).unwrap_or(&early).join(", ")
-        ));
-    }
+    notes.extend(lacks::ended_early(timeline));
     if timeline.worlds.len() > 1 {
         notes.push(
             "The rows stand by worlds: that of the launcher, and those that its ranks started. All have one time. \
@@ -305,14 +301,7 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
         notes.push(format!("The logs hold {launches}; this is the newest, or that of --launch."));
     }
     // Calls that are missing because blocks are damaged are told of above.
-    let mut threads = timeline.processes.iter().flat_map(|(_, process)| process.threads());
-    if threads.any(|thread| thread.overwritten > 0) {
-        notes.push(
-            "The oldest calls of some threads were overwritten: their log was full. \
-             topas-run --mpi=log:SIZE keeps more of them."
-                .to_owned(),
-        );
-    }
+    notes.extend(lacks::overwritten(timeline));
     if !timeline.skips.is_empty() {
         notes.push(format!("Passed over: {}.", timeline.skips));
     }
@@ -431,7 +420,7 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                                     td { (seconds(timeline, row.delayed)) }
                                 }
                             }
-                            td { (grouped(&row.calls.to_string())) }
+                            td { (grouped(&row.counted_calls().to_string())) }
                         }
                     }
                 }

@@ -1,14 +1,14 @@
 //! The worlds of the run of which the page is: those that its ranks started, as the profiles beside the logs tell.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_mpi_data::{
     MpiProfile, NumberedWorld, Timeline, TraceLog, data_file_beside, first_world, launches_in,
-    read_launch_profiles, read_profiles, world_links, worlds_started_by,
+    processors_of, read_launch_profiles, read_profiles, world_links, worlds_started_by,
 };
-use topas_render::mpi_views::{PathViews, starter, starters_in_words};
+use topas_render::mpi_views::{PathViews, crowded_node, starter, starters_in_words};
 use topas_render::timeline::PageWorld;
 
 use crate::args::{Args, TOOL};
@@ -83,6 +83,18 @@ impl RunWorlds {
         };
         timeline.worlds.iter().map(|world| one(world.asked)).collect()
     }
+}
+
+/// That ranks in the log shared the processors of a host, of any worlds, as far as these are known here.
+pub(super) fn shared_processors(timeline: &Timeline<'_>) -> Option<String> {
+    let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
+    for (_, process) in &timeline.processes {
+        *hosts.entry(process.facts.value("host")).or_default() += 1;
+    }
+    let mut known = hosts
+        .into_iter()
+        .filter_map(|(host, ranks)| crowded_node(ranks, processors_of(host.as_bytes())?));
+    known.next()
 }
 
 /// The worlds of the run to which the launch with this id belongs.

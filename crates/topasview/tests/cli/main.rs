@@ -24,6 +24,8 @@ mod mpi_faults;
 mod mpi_page;
 mod page;
 mod timeline;
+mod timeline_lacks;
+mod timeline_steps;
 mod timeline_view;
 mod views;
 

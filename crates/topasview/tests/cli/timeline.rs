@@ -209,6 +209,26 @@ fn a_log_that_was_cut_is_not_another_launch() {
     }
 }
 
+#[test]
+fn ranks_that_are_not_in_the_logs_are_told() {
+    let dir = made_up(&SyntheticTrace::default());
+    let path = dir.path().join("topas-mpi.n001.trace");
+    let bytes = fs::read(&path).unwrap();
+    let without: Vec<&[u8]> =
+        bytes.chunks(HEAD + BODY).filter(|block| ![1, 2].contains(&block[12])).collect();
+    fs::write(&path, without.concat()).unwrap();
+    let told = view(dir.path(), &["--timeline"]);
+    let warning = "topasview: warning: ranks 1, 2 of 8 are not in these logs\n  hint: name the logs of all hosts\n";
+    assert_eq!((told.code, &*told.err), (1, warning));
+    assert!(
+        told.out.contains("2 ranks of the launch are not in these logs."),
+        "{:.3000}",
+        told.out
+    );
+    let quiet = view(dir.path(), &["--timeline", "--quiet"]);
+    assert_eq!((quiet.code, &*quiet.err), (1, ""));
+}
+
 /// All events of a log as `topas-mpi trace --events` prints them.
 fn events(path: &Path) -> String {
     let log = TraceLog::open(path).unwrap();
@@ -345,7 +365,7 @@ fn a_browser_moves_in_time_lines() {
     measured_as_read(&page, include_str!("timeline.js"), |seen, what| {
         let text = |key: &str| seen[key].as_str().unwrap_or_default().to_owned();
         assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
-        assert!(text("whole").contains("up to 5216 calls"), "{what}");
+        assert!(text("whole").contains("; 5216 calls"), "{what}");
         // The late rank computes where the others wait.
         assert!(seen["lateComputes"].as_f64().unwrap() > 0.9, "{what}");
         assert!(seen["othersCompute"].as_f64().unwrap() < 0.5, "{what}");
@@ -398,7 +418,7 @@ fn a_browser_opens_the_log_beside_the_page() {
             text("wrong").contains("is none of the logs from which this page was made"),
             "{what}"
         );
-        assert!(text("after").contains("up to 5216 calls"), "{what}");
+        assert!(text("after").contains("; 5216 calls"), "{what}");
         assert_eq!(seen["hidden"], true, "{what}");
         assert!(text("summary").starts_with("MPI_Waitall: 1600 times in view"), "{what}");
     });
@@ -438,7 +458,7 @@ fn a_browser_moves_in_time_lines_of_many_ranks() {
         assert!(view("whole").contains("; sums of "), "{told}");
         for name in ["zoom-100", "zoom-1000", "zoom-100000", "move"] {
             let view = view(name);
-            let calls = view.split_once("; up to ").unwrap_or_else(|| panic!("{name}: {told}")).1;
+            let calls = view.split_once("); ").unwrap_or_else(|| panic!("{name}: {told}")).1;
             let calls = calls.split(' ').next().unwrap().replace('\u{202f}', "");
             // Of each row that is in view, three parts of a block at most: of a row there are 10,000 calls.
             let calls: u64 = calls.parse().unwrap();
@@ -468,6 +488,14 @@ fn estimated_waits_add_up_to_their_sum() {
     match by_node("timeline_estimate.js", &["decode.js", "data.js"]) {
         Some(told) => assert_eq!(told, "200 sums\n"),
         None => eprintln!("skipped: estimated_waits_add_up_to_their_sum: there is no node"),
+    }
+}
+
+#[test]
+fn lengths_have_three_digits_and_no_thousand() {
+    match by_node("timeline_lengths.js", &["decode.js", "data.js", "picture.js"]) {
+        Some(told) => assert_eq!(told, "9 lengths\n"),
+        None => eprintln!("skipped: lengths_have_three_digits_and_no_thousand: there is no node"),
     }
 }
 
@@ -506,7 +534,7 @@ fn a_browser_runs_the_script_of_the_page_alone() {
     let told = browsed(dir.path(), "none", "1280");
     assert_eq!(told["faults"], Value::Array(Vec::new()), "{told}");
     let whole = told["steps"].as_array().unwrap().last().unwrap();
-    assert!(whole["view"].as_str().unwrap().contains("; up to "), "{told}");
+    assert!(whole["view"].as_str().unwrap().contains(" calls"), "{told}");
     let title = told["title"].as_str().unwrap();
     assert!(!title.is_empty() && title != "bad", "{told}");
 }

@@ -36,6 +36,40 @@ fn computing_stands_out_from_the_ground_light_and_dark() {
     }
 }
 
+#[test]
+fn what_is_not_in_the_log_is_no_empty_ground_light_and_dark() {
+    let page = page(&SyntheticTrace::default(), &[]);
+    let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let values = |name: &str| -> Vec<f64> {
+        let color = |rest: &str| rest.split([';', '}']).next().map(luminance);
+        style.split(&format!("{name}:")).skip(1).filter_map(color).collect()
+    };
+    let (hatch, between, ground) = (values("--hatch"), values("--class-9"), values("--ground"));
+    assert_eq!((hatch.len(), between.len(), ground.len()), (2, 2, 2), "light and dark");
+    for place in 0..2 {
+        for other in [between[place], ground[place]] {
+            let contrast = (hatch[place].max(other) + 0.05) / (hatch[place].min(other) + 0.05);
+            assert!(contrast >= 3.0, "{contrast}");
+        }
+    }
+}
+
+#[test]
+fn ranks_that_share_processors_are_told() {
+    let told = |command: &str, arg: &str| {
+        let output = std::process::Command::new(command).arg(arg).output().unwrap().stdout;
+        String::from_utf8(output).unwrap().trim().to_owned()
+    };
+    let processors: u32 = told("getconf", "_NPROCESSORS_ONLN").parse().unwrap();
+    let host: &'static str = told("uname", "-n").leak();
+    let run = |ranks, host| SyntheticTrace { ranks, steps: 4, host, ..SyntheticTrace::default() };
+    let words = format!("<p>{} ranks on a node of {processors} processor", processors + 6);
+    let crowded = page(&run(processors + 6, host), &[]);
+    assert!(crowded.contains(&words), "{crowded:.3000}");
+    let elsewhere = page(&run(processors + 6, "n001"), &[]);
+    assert!(!elsewhere.contains(" ranks on a node of "), "nobody knows the processors of n001");
+}
+
 /// Looks at what stands where, and at what is in view before and after a key.
 const LOOK: &str = r#"
   const seen = {};

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use topas_trace::{BlockHead, HEAD, LENGTH, checksum};
 
 use super::*;
-use crate::replay::{Network, Replay, launches_in, replay};
+use crate::replay::{Network, Replay, replay};
 use crate::timeline::tests::synthetic::SyntheticTrace;
 use crate::timeline::{TimeClass, Timeline};
+use crate::trace::launches_in;
 
 /// The whole log: of each rank a block of events, and behind it one of facts.
 fn whole() -> Vec<u8> {
