@@ -179,6 +179,12 @@ fn waited<const HOT: u8>(frame: &mut Frame, thread: &mut Thread, now: u64, moved
     if !flow::waits::quick::shaped::<HOT>(frame, thread, now) {
         return analysed(frame, thread, now, moved);
     }
+    waited_ends(frame, thread, now, moved);
+}
+
+/// The end of a call whose waits were told: jumped to, so that fewer registers have to be saved.
+#[inline(never)]
+fn waited_ends(frame: &mut Frame, thread: &mut Thread, now: u64, moved: Moved) {
     let function = frame.symbol.function();
     outermost_ends::<LEAN>(frame, thread, function, now, moved);
 }

@@ -252,10 +252,10 @@ fn asked_in_vain(frame: &Frame, thread: &Thread, now: u64) -> bool {
 #[inline(always)]
 fn gathered(frame: &Frame, thread: &Thread, now: u64) -> bool {
     let Some(place) = frame.kept.gathering.checked_sub(1) else { return false };
+    let Some(call) = call(frame, thread, now) else { return false };
     // SAFETY: the rank has come to it by `come`, which does nothing where another thread may call MPI.
     let state = unsafe { &mut *SHARED.state.get() };
     let size = element(&state.known.gatherings, place).size;
-    let Some(call) = call(frame, thread, now) else { return false };
     state.engine.gathered_at_once(&mut state.boards, &call, size)
 }
 
