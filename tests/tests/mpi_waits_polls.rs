@@ -183,8 +183,11 @@ fn collected(mpi: Mpi, scratch: &Scratch, program: &str, routine: &str, way: &st
 
 /// Whether a rank is the one that makes the others wait.
 fn is_charged(said: &str, rank: u32) -> bool {
+    let one_waits = said.strip_prefix("Rank ").and_then(|rest| rest.split_once(" waits "));
+    let one_waits = one_waits.is_some_and(|(who, _)| who.bytes().all(|byte| byte.is_ascii_digit()));
     said.starts_with(&format!("Rank {rank} makes the others wait"))
-        || said.starts_with("The others wait ") && said.contains(&format!(" s for rank {rank}, "))
+        || (one_waits || said.starts_with("The others wait "))
+            && said.contains(&format!(" s for rank {rank}, "))
 }
 
 /// Whether the rank that is late is named. On a loaded machine another one may lack a processor for so long that it is late by

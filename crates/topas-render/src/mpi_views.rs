@@ -5,6 +5,7 @@
 //! MPInside and are meant for awk; CSV and JSON are.
 
 mod absent;
+mod alike;
 mod amount;
 mod between;
 mod body;

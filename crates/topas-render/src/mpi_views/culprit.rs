@@ -2,21 +2,21 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, RoutineCalls, RoutineNumber,
-    compute_as_long, computed, computing, is_longer, leading, others_wait_longer, own_waits,
+    compute_as_long, computing, is_longer, leading, others_wait_longer, own_waits,
     waited_for_itself,
 };
 
 use super::absent::absent_ranks;
+use super::alike;
 use super::amount::routine_name;
 use super::between;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::late_to_init;
 use super::paths::PathViews;
-use super::standing::{self, rank_words};
+use super::standing;
 use super::waited_place::{WaitKind, place, routine_waited, where_waited};
 use super::waits::{Parts, are_measured, blamed_outside, waited as waited_in, waited_by_others};
 use crate::number::{percent_of, seconds};
-use crate::wording::capital;
 use crate::wording::named;
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
@@ -328,9 +328,11 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         Charge::Late(last) => {
             let reason = ReasonOfWaits::of(profile, last, blame, &profile.ranks);
             let why = mostly_in(profile, paths, last, reason);
-            waits = format!(
-                "The others wait {time} s for rank {last}, {share} of the time of all {whose}{why}."
-            );
+            let who = alike::only_waiting(profile, last);
+            let who = who
+                .map_or_else(|| "The others wait".to_owned(), |rank| format!("Rank {rank} waits"));
+            waits =
+                format!("{who} {time} s for rank {last}, {share} of the time of all {whose}{why}.");
             if 10 * begins_in(last) >= REACHES_OTHERS * blame.time() {
                 waits += &followed(last);
             } else if 2 * blame.time() < waited {
@@ -369,8 +371,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         is_late_otherwise,
         place,
         beside: computes.and_then(|(own, mean)| match is_longer(own, mean) {
-            true => as_long(profile, rank),
-            false => longest(profile, rank),
+            true => alike::as_long(profile, rank),
+            false => alike::longest(profile, rank),
         }),
         second: second(profile, paths, &origins, rank, waited),
     }))
@@ -433,28 +435,6 @@ fn computes_so_long(
             routine_name(profile, routine)
         ),
     }
-}
-
-/// That few other ranks compute as long as this one, which does so longer than the mean of all others.
-fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
-    /// Ranks that are named at most, and no more than half of all.
-    const FEW: usize = 3;
-    let also = compute_as_long(profile, rank);
-    let are_few = (1..=FEW).contains(&also.len()) && 2 * also.len() <= profile.ranks.len();
-    let compute = if also.len() == 1 { "computes" } else { "compute" };
-    are_few.then(|| format!("{} {compute} as long.", capital(&rank_words(&also))))
-}
-
-/// That another rank computes longest, if it does so longer than the others: what MPI has begun may not go on meanwhile.
-fn longest(profile: &MpiProfile, rank: u32) -> Option<String> {
-    let most = profile.ranks.iter().max_by_key(|known| computed(&known.sums))?.rank;
-    let (own, mean) = computing(profile, most).filter(|_| most != rank)?;
-    is_longer(own, mean).then(|| {
-        format!(
-            "Rank {most} computes longest, {} s: while a rank calls no MPI, what others have begun with it may not go on.",
-            seconds(own, 3)
-        )
-    })
 }
 
 /// How much of what ranks waited they slept, if that is worth a sentence.

@@ -174,7 +174,7 @@ fn a_rank_without_a_profile_is_named_first() {
     let words = "Of ranks 1-2 there is no profile (they ran without the library, or their profiles were lost), and what \
                  the others wait for them is not known: of 7.500 s";
     assert_both(&told, words);
-    assert!(told[0].contains("in Allreduce. The others wait 1.500 s for rank 3"), "{}", told[0]);
+    assert!(told[0].contains("in Allreduce. Rank 0 waits 1.500 s for rank 3"), "{}", told[0]);
     // Where all are there, the sentence is about all.
     let told = said(&lines(3, &[(0, waits), (1, waits), (2, waits)]));
     assert!(told[0].contains("As far as that is told, ranks hardly wait"), "{}", told[0]);

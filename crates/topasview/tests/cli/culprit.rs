@@ -397,6 +397,24 @@ fn what_a_late_rank_delays_by_others_is_told() {
     assert!(!text.contains("makes others wait, too"), "{text}");
 }
 
+/// Rank 0 collects what the others give, and waits most for the one whose turn it is first: it is the only one that waits, and the
+/// others compute as long.
+#[test]
+fn a_rank_that_only_collects_is_told_to_be_the_one_that_waits() {
+    let ranks: [MadeRank; 4] =
+        [(0.5, &[(1, 6.0), (2, 1.0)]), (8.0, &[]), (7.75, &[(0, 0.125)]), (8.0, &[(0, 0.125)])];
+    let text = words(&first_lines(&ranks));
+    let told = "Rank 0 waits 6.000 s for rank 1, 15.00% of the time of all ranks, mostly in Recv because it sends late.";
+    assert!(text.contains(told), "{text}");
+    let told = "Ranks 2-3 compute as long, so rank 0 would wait for them as well.";
+    assert!(text.contains(told), "{text}");
+    // One of the others computes less.
+    let ranks: [MadeRank; 4] =
+        [(0.5, &[(1, 6.0), (2, 1.0)]), (8.0, &[]), (4.0, &[(0, 0.125)]), (8.0, &[(0, 0.125)])];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("Rank 3 computes as long.") && !text.contains("as well"), "{text}");
+}
+
 /// A second rank is told if it computes longer, and not if the delay of the first passes through it.
 #[test]
 fn a_second_late_rank_is_told() {

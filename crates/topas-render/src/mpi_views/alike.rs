@@ -1,0 +1,55 @@
+//! What the other ranks are like beside one that is named: which compute as long, or longer, and which wait for it.
+
+use topas_mpi_data::{
+    MpiProfile, compute_as_long, computed, computing, is_longer, waited_for_others,
+};
+
+use super::standing::rank_words;
+use crate::number::seconds;
+use crate::wording::capital;
+
+/// That few other ranks compute as long as this one, which does so longer than the mean of all others; or that all do but
+/// the only one that waits for it.
+pub(super) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
+    /// Ranks that are named at most, and no more than half of all.
+    const FEW: usize = 3;
+    let also = compute_as_long(profile, rank);
+    let are_few = (1..=FEW).contains(&also.len()) && 2 * also.len() <= profile.ranks.len();
+    let (compute, them) = if also.len() == 1 { ("computes", "it") } else { ("compute", "them") };
+    let who = capital(&rank_words(&also));
+    match only_waiting(profile, rank) {
+        Some(waiting) if also.len() + 2 == profile.ranks.len() => Some(format!(
+            "{who} {compute} as long, so rank {waiting} would wait for {them} as well."
+        )),
+        _ => are_few.then(|| format!("{who} {compute} as long.")),
+    }
+}
+
+/// The only one of several other ranks that waits for a rank, but for a small part of what is waited for it.
+pub(super) fn only_waiting(profile: &MpiProfile, late: u32) -> Option<u32> {
+    /// A small part is less than one of so many.
+    const SMALL: u128 = 20;
+    let others = profile.ranks.iter().filter(|rank| rank.rank != late);
+    let times: Vec<(u32, u128)> = others
+        .flat_map(|rank| {
+            waited_for_others(rank).map(|(peer, blame)| (rank.rank, peer, blame.time()))
+        })
+        .filter(|(_, peer, _)| *peer == late)
+        .map(|(rank, _, time)| (rank, time))
+        .collect();
+    let all: u128 = times.iter().map(|(_, time)| time).sum();
+    let (rank, most) = times.into_iter().max_by_key(|(_, time)| *time)?;
+    (profile.ranks.len() > 2 && most > all - all / SMALL).then_some(rank)
+}
+
+/// That another rank computes longest, if it does so longer than the others: what MPI has begun may not go on meanwhile.
+pub(super) fn longest(profile: &MpiProfile, rank: u32) -> Option<String> {
+    let most = profile.ranks.iter().max_by_key(|known| computed(&known.sums))?.rank;
+    let (own, mean) = computing(profile, most).filter(|_| most != rank)?;
+    is_longer(own, mean).then(|| {
+        format!(
+            "Rank {most} computes longest, {} s: while a rank calls no MPI, what others have begun with it may not go on.",
+            seconds(own, 3)
+        )
+    })
+}
