@@ -1,8 +1,8 @@
 //! The sentence that names the rank for which the others wait, and where in its code.
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, RoutineCalls, RoutineNumber,
-    compute_as_long, computing, is_longer, leading, others_wait_longer, own_waits,
+    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
+    RoutineNumber, compute_as_long, computing, is_longer, leading, others_wait_longer, own_waits,
     waited_for_itself,
 };
 
@@ -355,7 +355,9 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     waits += &asleep_of(profile, waited);
     let is_most = because.unwrap_or_else(|| begins_in(rank)) * 2 >= waited;
     let computes = computing(profile, rank);
-    let is_late_otherwise = computes.is_some_and(|(own, mean)| !is_longer(own, mean));
+    let outside = waits_outside(profile, rank, blame);
+    let is_late_otherwise =
+        outside.is_some() || computes.is_some_and(|(own, mean)| !is_longer(own, mean));
     let place = paths.and_then(|paths| {
         let is = |routine| reason.is_in(routine);
         let routine = routine_waited(paths, rank, Some(reason.kind), is)?;
@@ -367,15 +369,30 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         kind: reason.kind,
         is_most,
         waits,
-        computes: computes.map(|times| computes_so_long(profile, rank, times, blame)),
+        computes: computes.map(|times| computes_so_long(profile, rank, times, (blame, outside))),
         is_late_otherwise,
         place,
-        beside: computes.and_then(|(own, mean)| match is_longer(own, mean) {
-            true => alike::as_long(profile, rank),
-            false => alike::longest(profile, rank),
+        beside: computes.filter(|_| outside.is_none()).and_then(|(own, mean)| {
+            match is_longer(own, mean) {
+                true => alike::as_long(profile, rank),
+                false => alike::longest(profile, rank),
+            }
         }),
         second: second(profile, paths, &origins, rank, waited),
     }))
+}
+
+/// The rank of another world for which a rank waits so long that this explains half of what each of the others waits for it
+/// or more. `blame` is what they wait all together.
+fn waits_outside<'p>(
+    profile: &'p MpiProfile,
+    rank: u32,
+    blame: &Blame,
+) -> Option<&'p (OutsideRank, Blame)> {
+    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
+    let most = known.sums.waits.outside.iter().max_by_key(|(_, waited)| waited.time())?;
+    let others = profile.ranks.len().saturating_sub(1) as u128;
+    (2 * others * most.1.time() >= blame.time()).then_some(most)
 }
 
 /// For which rank but `first` ranks wait, too, of all that they wait, in ns, and where in the source.
@@ -400,13 +417,13 @@ fn second(
     Some(text)
 }
 
-/// What a rank computes, and the others on average, in ns; and why it may be late if that is not longer. `blame` is what
-/// the others wait for the rank for which they wait most.
+/// What a rank computes, and the others on average, in ns; and why it may be late if that is not longer, or it waits itself
+/// for a rank `outside` of its world. `blame` is what the others wait for the rank for which they wait most.
 fn computes_so_long(
     profile: &MpiProfile,
     rank: u32,
     (own, mean): (u128, u128),
-    blame: &Blame,
+    (blame, outside): (&Blame, Option<&(OutsideRank, Blame)>),
 ) -> String {
     let text = format!(
         "Rank {rank} computes {} s outside of MPI, the others {} s on average{}",
@@ -414,6 +431,14 @@ fn computes_so_long(
         seconds(mean, 3),
         between::of_rank(profile, rank, own.saturating_sub(mean)).unwrap_or_default()
     );
+    if let Some((outside, waited)) = outside {
+        return format!(
+            "{text}: it waits itself, {} s for {}, {}.",
+            seconds(waited.time(), 3),
+            named(outside.name(profile).as_bytes()),
+            WaitKind::longest(waited).because()
+        );
+    }
     if is_longer(own, mean) {
         return text + ".";
     }

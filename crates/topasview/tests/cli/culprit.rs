@@ -397,6 +397,24 @@ fn what_a_late_rank_delays_by_others_is_told() {
     assert!(!text.contains("makes others wait, too"), "{text}");
 }
 
+/// A rank for which the others wait, and which waits itself for one of a world that was started: for half of what each of them
+/// waits, or less.
+#[test]
+fn a_rank_that_waits_for_another_world_is_told_to_wait_itself() {
+    let ranks: [MadeRank; 4] =
+        [(1.0, &[(1, 3.0)]), (2.0, &[(0, 0.125)]), (1.0, &[(1, 3.0)]), (1.0, &[(1, 3.0)])];
+    let first = |seconds: &str| {
+        let outside = format!(" bx=05b9cbe4cfb460cc:c:2:30:{seconds}:0:0:0:0 b=0:");
+        words(&shown(&profile(&ranks, "Recv", "").replacen(" b=0:", &outside, 1), &["--mpi"]))
+    };
+    let computes = "Rank 1 computes 2.000 s outside of MPI, the others 1.000 s on average";
+    let told = format!("{computes}: it waits itself, 1.500 s for rank 2 of ");
+    let text = first("1.5");
+    assert!(text.contains(&told) && text.contains(", because it sends late."), "{text}");
+    let text = first("1.25");
+    assert!(text.contains(&format!("{computes}.")), "{text}");
+}
+
 /// Rank 0 collects what the others give, and waits most for the one whose turn it is first: it is the only one that waits, and the
 /// others compute as long.
 #[test]
