@@ -199,6 +199,12 @@ impl Rules {
         };
         unsure.retain(|one| !take(one));
         seldom.retain(|one| !take(&one.finding));
+        // What gives way to another one that was seen too seldom has that in it.
+        let rules: Vec<String> = seldom.iter().map(|one| one.finding.rule.clone()).collect();
+        seldom.retain(|one| {
+            let rule = self.named(&one.finding.rule);
+            !rule.is_some_and(|rule| rule.unless.iter().any(|other| rules.contains(other)))
+        });
         let mut apart: Vec<ScantFinding> = Vec::new();
         for one in seldom.drain(..) {
             let in_unsure = unsure.iter_mut().find(|known| self.is_same_cause(known, &one.finding));

@@ -12,7 +12,8 @@ const PARTS: usize = 20;
 /// Share of a kind of wait from which on a part of the run, or a rank, has most of it.
 const MOST: f64 = 0.5;
 
-/// Share of the measured waits that a log has to tell to say in which rank they arise.
+/// Share of the measured waits that a log has to tell to say in which rank they arise, and of the time of the ranks to say
+/// anything of its course.
 const NEARLY_ALL: f64 = 0.9;
 
 /// Most parts of a run in which waits are told to be.
@@ -66,6 +67,13 @@ const IN_TURN: f64 = 0.8;
 
 /// Adds the facts of the event log of a run to those of its profile.
 pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
+    if is_partial(timeline) {
+        // What is left of a log of which much was overwritten says nothing of the rest.
+        if facts.get_number("waits_known") != Some(1.0) {
+            waits(timeline, facts);
+        }
+        return;
+    }
     let course = timeline.course(PARTS);
     facts.number("slices", (PARTS - 2) as f64);
     let sums = timeline.course(1);
@@ -91,12 +99,21 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let measured = share(ALL_WAITS.names.share) + share("finalize_share");
     let is_measured = facts.get_number("waits_known") == Some(1.0);
     let in_log = part(&sums[0], ALL_WAITS.classes);
-    if !is_measured || in_log >= NEARLY_ALL * measured {
+    // The log does not know for whom a rank slept between calls that asked in vain.
+    let sleeps = share("waits_asleep") > (1.0 - NEARLY_ALL) * share("waits_sum");
+    if !sleeps && (!is_measured || in_log >= NEARLY_ALL * measured) {
         origin(timeline, facts);
     }
     if facts.get_number("waits_known") != Some(1.0) {
         waits(timeline, facts);
     }
+}
+
+/// Whether the log lacks much of the time of the ranks.
+fn is_partial(timeline: &Timeline<'_>) -> bool {
+    let times = timeline.rows.iter().flat_map(|row| row.times).sum::<u64>();
+    let lost = timeline.rows.iter().map(|row| row.times[TimeClass::NotInLog as usize]).sum::<u64>();
+    lost as f64 > (1.0 - NEARLY_ALL) * times as f64
 }
 
 /// By how much the waits of a kind in the log are to be multiplied to be those that the profile has measured; None

@@ -120,6 +120,28 @@ fn what_was_seen_too_seldom_is_not_ruled_out() {
     assert_eq!(told(99.0, 1.0), (0, false, true), "too little however often");
 }
 
+/// Waits of one kind that were seen too seldom are not added to all waits, which were, too.
+#[test]
+fn what_was_seen_too_seldom_is_counted_once() {
+    let mut facts = late(20.0);
+    for (name, value) in [
+        ("late_calls", 80.0),
+        ("latercv_cost", 0.0),
+        ("coll_cost", 0.0),
+        ("waits_share", 20.0),
+        ("waits_cost", 20.0),
+        ("waits_sum", 80.0),
+        ("waits_calls", 80.0),
+    ] {
+        facts.number(name, value);
+    }
+    facts.text("waits_first", "rank 3");
+    let seldom = Rules::builtin().search(&facts, None).seldom;
+    let told: Vec<_> =
+        seldom.iter().map(|one| (one.finding.rule.as_str(), one.finding.seconds)).collect();
+    assert_eq!(told, [("late-senders", Some(20.0))]);
+}
+
 /// A run of half a second is too short to judge: a wait of a fifth of it is not ruled out.
 #[test]
 fn what_has_its_share_of_a_short_run_is_not_ruled_out() {

@@ -306,7 +306,13 @@ impl LostRanks {
             _ => Vec::new(),
         };
         let others = ranks(&|(rank, _)| !first.contains(&rank.rank));
-        let is_cause = !first.is_empty() && (is_apart || first.iter().all(|rank| is_named(*rank)));
+        // Who waits in a circle with others holds these up no more than they do.
+        let every = ranks(&|_| true);
+        let circles = Waits::of(profile, &LostRanks::calls(profile, &every)).cycles();
+        let is_awaited =
+            |rank: u32| is_named(rank) && !circles.iter().any(|circle| circle.contains(&rank));
+        let is_cause =
+            !first.is_empty() && (is_apart || first.iter().all(|rank| is_awaited(*rank)));
         let is_certain = is_cause || is_of_all;
         Some(LostRanks { first, is_certain, is_cause, others })
     }

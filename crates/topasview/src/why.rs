@@ -14,8 +14,9 @@ use topas_findings::{
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
     LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
-    WorldLink, data_file_beside, first_world, is_event_log, is_spool, processors_of, read_profiles,
-    read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
+    WorldLink, absent_in_words, absent_ranks as absent_ranks_of_log, data_file_beside, first_world,
+    is_event_log, is_spool, processors_of, read_profiles, read_spool_files, replay, spool_files,
+    trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
@@ -307,6 +308,16 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
                 let what = "the event log of the run is damaged, and nothing that it tells is used";
                 TOOL.warning(&what, None, "");
             }
+            run.is_log_damaged = true;
+            return false;
+        }
+        Ok(Some(timeline)) if timeline.missing_ranks > 0 => {
+            let (absent, size) = absent_ranks_of_log(&logs, &id);
+            if let Some(words) = absent_in_words(&logs, &absent, size) {
+                let hint = "name the logs of all hosts: nothing that these tell is used";
+                TOOL.warning(&words, None, hint);
+            }
+            run.failed = true;
             run.is_log_damaged = true;
             return false;
         }

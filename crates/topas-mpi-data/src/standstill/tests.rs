@@ -221,6 +221,10 @@ fn the_rank_that_ended_before_the_others_was_lost_first() {
     let waits = [died(12, Some(("Recv", Some(1), 0))), died(12, None), died(12, None)];
     let waits = ordered(profile(&waits, 20), &[Some(1), Some(2), Some(0)]);
     assert_eq!(found(&waits), (vec![1], true, true, vec![0, 2]));
+    // But not if it waits itself for those that wait for it, as in a ring that was ended from outside.
+    let ring = [2, 0, 1].map(|peer| died(12, Some(("Sendrecv", Some(peer), 0))));
+    let ring = ordered(profile(&ring, 20), &[Some(1), Some(2), Some(0)]);
+    assert_eq!(found(&ring), (vec![1], true, false, vec![0, 2]));
     // Of those of the first second the order tells which was first.
     let seconds = [died(10, None), died(10, None), died(12, None)];
     let seconds = ordered(profile(&seconds, 20), &[Some(1), Some(2), Some(0)]);

@@ -13,12 +13,18 @@ fn busy(asked: &AskedInVain) -> u128 {
     asked.between.time.saturating_sub(asked.slept)
 }
 
-/// That a rank which computes so much longer than others, in ns, does most of that between such calls.
-pub(super) fn of_rank(profile: &MpiProfile, rank: u32, longer: u128) -> Option<String> {
+/// That a rank which computes so long, in ns, and so much longer than others, does most of the latter between such calls.
+pub(super) fn of_rank(
+    profile: &MpiProfile,
+    rank: u32,
+    (own, longer): (u128, u128),
+) -> Option<String> {
     let known = profile.ranks.iter().find(|known| known.rank == rank)?;
     let asked = &known.sums.waits.asked;
     let all: u128 = asked.iter().map(|(_, asked)| busy(asked)).sum();
     let (first, _) = asked.iter().max_by_key(|(_, asked)| busy(asked))?;
+    // The way from one question to the next is no computing.
+    let all = all.min(own);
     (2 * all >= longer && all.saturating_mul(WORTH_A_NAME) >= known.sums.wall).then(|| {
         format!(
             " ({} s of that between calls that asked in vain for what others had not begun, most of all rank {first})",

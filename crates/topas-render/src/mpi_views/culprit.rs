@@ -55,16 +55,17 @@ fn slept(profile: &MpiProfile) -> u128 {
     profile.ranks.iter().map(|rank| rank.sums.waits.slept()).sum()
 }
 
-/// What the ranks waited for each other, in ns, and the rank that makes them wait, if that is told; None if waits were
-/// not told apart.
+/// What the ranks waited for each other or slept between calls that asked in vain, in ns, and the rank that makes them wait, if
+/// that is told; None if waits were not told apart.
 pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     if !are_measured(profile) {
         return None;
     }
     let origins = DelayOrigins::of(profile, Blame::time);
     let all = waited_by_others(profile);
-    let charge = Charge::of(profile, &all, &origins, waited_or_slept(profile));
-    Some((waited_in_all(profile), charge.and_then(|charge| charge.rank())))
+    let waited = waited_or_slept(profile);
+    let charge = Charge::of(profile, &all, &origins, waited);
+    Some((waited, charge.and_then(|charge| charge.rank())))
 }
 
 /// Which rank makes the others wait, as far as sums tell that.
@@ -426,10 +427,10 @@ fn computes_so_long(
     (blame, outside): (&Blame, Option<&(OutsideRank, Blame)>),
 ) -> String {
     let text = format!(
-        "Rank {rank} computes {} s outside of MPI, the others {} s on average{}",
+        "Rank {rank} computes {} s outside of MPI{}, the others {} s on average",
         seconds(own, 3),
-        seconds(mean, 3),
-        between::of_rank(profile, rank, own.saturating_sub(mean)).unwrap_or_default()
+        between::of_rank(profile, rank, (own, own.saturating_sub(mean))).unwrap_or_default(),
+        seconds(mean, 3)
     );
     if let Some((outside, waited)) = outside {
         return format!(

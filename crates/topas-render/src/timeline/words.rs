@@ -149,17 +149,6 @@ impl Verdict {
             return Verdict { late: None, words: Some(damage::unknown_waits(timeline)) };
         }
         let late = late(timeline);
-        // Delays that are handed on from rank to rank are followed in the profile alone. Waits that did not end are in
-        // neither: if they are most of all, nobody is named.
-        if late.is_none()
-            && unended <= told
-            && let Some((of, paths, (_, rank @ Some(_)))) = measured
-            && let Some(waiting) = waiting(timeline)
-        {
-            let words =
-                format!("{waiting}. By the profile: {}", sentence(of, paths).unwrap_or_default());
-            return Verdict { late: row_of(rank), words: Some(words) };
-        }
         let place = late.and_then(|row| {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;

@@ -40,8 +40,8 @@ fn a_collector_that_computes_keeps_its_name() {
     let lines = collector("a=1:10:7.5:0.5");
     let text = words(&shown(&lines, &["--mpi"]));
     assert!(text.contains("The others wait 15.000 s for rank 0, 37.50%"), "{text}");
-    let told = "Rank 0 computes 7.500 s outside of MPI, the others 3.667 s on average (7.000 s of that between calls \
-                that asked in vain for what others had not begun, most of all rank 1).";
+    let told = "Rank 0 computes 7.500 s outside of MPI (7.000 s of that between calls that asked in vain for what others had \
+                not begun, most of all rank 1), the others 3.667 s on average.";
     assert!(text.contains(told), "{text}");
     // Without the record nothing of that is known.
     let text = words(&shown(&collector(""), &["--mpi"]));
