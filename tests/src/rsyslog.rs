@@ -19,7 +19,7 @@ use crate::site::{Scratch, source_root};
 use crate::skip::skip;
 
 /// How long a daemon may take to start, to end or to deliver.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running daemon; dropped, it is killed.
 struct Daemon(Child);
