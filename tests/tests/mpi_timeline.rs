@@ -330,6 +330,38 @@ fn a_browser_draws_real_runs() {
     }
 }
 
+/// The blocks of a rank are taken out of a real log, as if the log of its host were not there: all say so, and `--why` uses
+/// nothing of the rest.
+#[test]
+fn a_log_that_lacks_a_rank_is_told_by_all() {
+    for mpi in Mpi::installed("a_log_that_lacks_a_rank_is_told_by_all") {
+        let (scratch, places, log) = logged(mpi);
+        let bytes = fs::read(&log).expect("the log");
+        let is_other = |block: &&[u8]| block[12..16] != [2, 0, 0, 0];
+        let others: Vec<&[u8]> = bytes.chunks(65_536).filter(is_other).collect();
+        fs::write(&log, others.concat()).expect("written");
+        let out = places.out.to_str().expect("a path");
+        for (name, args) in [
+            ("topas-mpi", &["trace"][..]),
+            ("topas-mpi", &["replay"]),
+            ("topasview", &["--timeline"]),
+            ("topasview", &["--why", out]),
+        ] {
+            let mut command = scratch.command(Site::shared().tool(name));
+            let told = command.args(args).arg(&log).output().expect("a tool");
+            let err = String::from_utf8_lossy(&told.stderr);
+            assert_eq!(told.status.code(), Some(1), "{args:?} under {}: {err}", mpi.name());
+            assert!(err.contains("rank 2 of "), "{args:?}, {}: {err}", mpi.name());
+            assert!(err.contains(" is not in these logs"), "{args:?}, {}: {err}", mpi.name());
+            let text = String::from_utf8_lossy(&told.stdout);
+            if args.contains(&"--why") {
+                assert!(!text.contains("slices of the run"), "{}: {text}", mpi.name());
+                assert!(err.contains("nothing that it tells is used"), "{}: {err}", mpi.name());
+            }
+        }
+    }
+}
+
 /// A byte of a real log is changed after the run: all say which rank it is, and no finding is made of the rest.
 #[test]
 fn a_damaged_log_accuses_nobody() {

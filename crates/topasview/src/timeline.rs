@@ -147,7 +147,7 @@ pub fn warn(path: &Path, log: &TraceLog, quiet: bool) {
 }
 
 /// Says which ranks of the worlds of a timeline are not in the logs: whether some are missing.
-fn lacks_ranks(timeline: &Timeline<'_>, logs: &[TraceLog], quiet: bool) -> bool {
+pub fn lacks_ranks(timeline: &Timeline<'_>, logs: &[TraceLog], quiet: bool) -> bool {
     for world in &timeline.worlds {
         let first = timeline.processes.get(world.first);
         let launch = first.map_or("", |(_, process)| process.facts.value("id"));

@@ -1,6 +1,5 @@
 //! `topasview --why`: what costs time in a run, by all that was measured of it.
 
-use std::collections::BTreeSet;
 use std::io::stdout;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +13,8 @@ use topas_findings::{
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
     LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
-    WorldLink, absent_in_words, absent_ranks as absent_ranks_of_log, data_file_beside, first_world,
-    is_event_log, is_spool, processors_of, read_profiles, read_spool_files, replay, spool_files,
-    trace_files, world_links, worlds_started_by,
+    WorldLink, first_world, is_event_log, is_spool, processors_of, read_profiles, read_spool_files,
+    replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
@@ -32,8 +30,10 @@ use topas_terminal::{Look, Printed, Progress};
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
-use crate::mpi_profile::{ELSEWHERE, LOG_ALONE, called_at, kept, paths, started_at, world_started};
-use crate::timeline::warn;
+use crate::mpi_profile::{
+    ELSEWHERE, LOG_ALONE, called_at, files_of_logs, kept, paths, started_at, world_started,
+};
+use crate::timeline::{lacks_ranks, warn};
 
 /// Messages or collectives of a rank of which it is of interest where they are called.
 const MANY: f64 = 1000.0;
@@ -78,12 +78,11 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
             TOOL.error(&what, None, ELSEWHERE);
             return exit::NO_PES;
         }
-        let hint = match run.logs.is_empty() {
-            false => LOG_ALONE,
-            true => {
-                "topas-run --all-pe --mpi=waits measures a run; or name its topas.out and topas-mpi.out (topas-mpi collect \
-                 writes the latter of killed runs)"
-            }
+        let hint = if run.logs.is_empty() {
+            "topas-run --all-pe --mpi=waits measures a run; or name its topas.out and topas-mpi.out (topas-mpi collect \
+             writes the latter of killed runs)"
+        } else {
+            LOG_ALONE
         };
         TOOL.error(&"nothing was measured here that could be searched", None, hint);
         return exit::NO_PES;
@@ -181,11 +180,8 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
         }
         _ => true,
     });
-    // Who names event logs alone means the run that wrote them.
     if inputs.sources.is_empty() && mapped.is_empty() {
-        let beside: BTreeSet<PathBuf> =
-            run.logs.iter().filter_map(|log| data_file_beside(log)).collect();
-        inputs.sources.extend(beside.into_iter().map(Source::File));
+        inputs.sources.extend(files_of_logs(&run.logs));
     }
     let here = [PathBuf::from(".")];
     let named = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
@@ -303,21 +299,13 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
     progress.clear();
     let replayed = match timeline {
         // Waits for ranks of which something is missing would be those of others.
-        Ok(Some(timeline)) if timeline.is_cut || !timeline.damage.is_empty() => {
+        Ok(Some(timeline)) if is_damaged(&timeline) || timeline.missing_ranks > 0 => {
+            run.failed |= lacks_ranks(&timeline, &logs, args.quiet);
             if !args.quiet {
-                let what = "the event log of the run is damaged, and nothing that it tells is used";
+                let what =
+                    "the event log of the run is not whole, and nothing that it tells is used";
                 TOOL.warning(&what, None, "");
             }
-            run.is_log_damaged = true;
-            return false;
-        }
-        Ok(Some(timeline)) if timeline.missing_ranks > 0 => {
-            let (absent, size) = absent_ranks_of_log(&logs, &id);
-            if let Some(words) = absent_in_words(&logs, &absent, size) {
-                let hint = "name the logs of all hosts: nothing that these tell is used";
-                TOOL.warning(&words, None, hint);
-            }
-            run.failed = true;
             run.is_log_damaged = true;
             return false;
         }
@@ -336,6 +324,11 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
         }
     }
     true
+}
+
+/// Whether something of what the logs have of a launch cannot be read.
+fn is_damaged(timeline: &Timeline<'_>) -> bool {
+    timeline.is_cut || !timeline.damage.is_empty()
 }
 
 /// The id of the world from which the newest profile came, if that was another.

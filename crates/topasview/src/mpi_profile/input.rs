@@ -125,11 +125,8 @@ impl<'a> MpiInput<'a> {
             }
             _ => true,
         });
-        // Who names event logs alone means the run that wrote them.
         if inputs.sources.is_empty() && mapped.is_empty() {
-            let beside: BTreeSet<PathBuf> =
-                logs.iter().filter_map(|log| data_file_beside(log)).collect();
-            inputs.sources.extend(beside.into_iter().map(Source::File));
+            inputs.sources.extend(files_of_logs(&logs));
             if let (true, Some(log)) = (inputs.sources.is_empty(), logs.first()) {
                 let what = format!("no profile of MPI calls: {} is an event log", log.display());
                 TOOL.error(&what, None, LOG_ALONE);
@@ -374,6 +371,12 @@ pub const ELSEWHERE: &str = "topasview --mpi --list shows them, --launch ID one 
 /// What to do with an event log of whose run there is no profile.
 pub const LOG_ALONE: &str = "topasview --timeline and topas-mpi replay show an event log; name the topas-mpi.out of its run, too (topas-mpi \
      collect writes that of killed runs)";
+
+/// The files of users beside event logs: who names logs alone means the run that wrote them.
+pub fn files_of_logs(logs: &[PathBuf]) -> impl Iterator<Item = Source> {
+    let beside: BTreeSet<PathBuf> = logs.iter().filter_map(|log| data_file_beside(log)).collect();
+    beside.into_iter().map(Source::File)
+}
 
 /// How many launches, in words.
 fn launches(count: usize) -> String {

@@ -201,7 +201,8 @@ fn call(frame: &Frame, thread: &Thread, now: u64) -> Option<Call> {
     away::over_soon(thread.block, call)
 }
 
-/// This rank comes to a collective of which nothing else is to be known. False, and nothing is done, if more is to be known of that.
+/// This rank comes to a collective of which nothing else is to be known. False, and nothing is done, if that is none of a
+/// communicator that was met before.
 #[inline(always)]
 pub fn come(frame: &mut Frame, now: u64) -> bool {
     let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
