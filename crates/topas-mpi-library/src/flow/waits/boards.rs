@@ -20,7 +20,7 @@ use topas_node::sys as kernel;
 use super::bridges::{self, Sought};
 use super::{asked, away, far, partners};
 use crate::element::element;
-use crate::{mode, spool, sys};
+use crate::{clock, mode, spool, sys};
 
 /// The board of this rank; null without one.
 static KEYS: AtomicPtr<Keys> = AtomicPtr::new(core::ptr::null_mut());
@@ -152,23 +152,28 @@ pub fn is_near(rank: u32) -> bool {
 }
 
 /// Looks for a rank that was not found. Who came to MPI later is found later, but whoever is on
-/// another node is not looked for each time.
+/// another node is not looked for each time: after some looks the time until the next one doubles.
 #[cold]
 #[inline(never)]
 pub fn seek(rank: u32) -> bool {
     /// Looks that are made as soon as they are of use.
     const AT_ONCE: u32 = 64;
-    static SOUGHT: AtomicU32 = AtomicU32::new(0);
     static LOOKS: AtomicU32 = AtomicU32::new(0);
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static PAUSE: AtomicU64 = AtomicU64::new(0);
     let Some(known) = looked(rank).map(|looked| *looked) else { return false };
     if known == NEAR {
         return true;
     }
-    let sought = SOUGHT.fetch_add(1, Relaxed) + 1;
     let soon = known != SOUGHT_IN_VAIN && LOOKS.load(Relaxed) < AT_ONCE;
-    if soon || sought.is_power_of_two() {
+    let now = clock::ticks();
+    if soon || now >= NEXT.load(Relaxed) {
         LOOKS.fetch_add(1, Relaxed);
         look_around();
+        let least = 1_000 * partners::MICROSECOND.load(Relaxed);
+        let pause = (PAUSE.load(Relaxed) << u32::from(!soon)).max(least);
+        PAUSE.store(pause, Relaxed);
+        NEXT.store(now.saturating_add(pause), Relaxed);
     }
     match looked(rank) {
         Some(looked) if *looked != NEAR => {
