@@ -165,37 +165,87 @@ pub fn permit(command: &mut Command, scratch: &Scratch) {
 
 /// Runs a launcher to its end.
 ///
-/// Hydra of MPICH 4.0 sometimes dies when ranks end at once, with or without TOPAS, on a busy
-/// machine with two processors: 1 of 600 launches of eight ranks of SIGPIPE, others with a
-/// message that it cannot write to a socket. Such a launch is said and repeated, and lines it
-/// left in the log of `scratch` are removed.
+/// Launchers sometimes break down by themselves, with or without TOPAS, on a busy machine with
+/// two processors. Such a launch is said and repeated, and lines it left in the log of `scratch`
+/// are removed.
 #[track_caller]
 pub fn launched(scratch: &Scratch, launch: &mut Command) -> Run {
+    launched_after(scratch, launch, &|| ())
+}
+
+/// The same, where `clear` removes what else a launch that is repeated has left.
+#[track_caller]
+pub fn launched_after(scratch: &Scratch, launch: &mut Command, clear: &dyn Fn()) -> Run {
+    repeated(scratch, launch, |_| true, clear)
+}
+
+/// The same of programs that may end without `MPI_Finalize`: what the launcher says of that is
+/// taken as the truth.
+#[track_caller]
+pub fn launched_to_any_end(scratch: &Scratch, launch: &mut Command) -> Run {
+    repeated(scratch, launch, |broke| broke != Broke::Goodbye, &|| ())
+}
+
+#[track_caller]
+fn repeated(
+    scratch: &Scratch,
+    launch: &mut Command,
+    by_itself: impl Fn(Broke) -> bool,
+    clear: &dyn Fn(),
+) -> Run {
     for _ in 0..3 {
         let ended = run(launch);
-        let Some(why) = broke(&ended) else {
+        let Some(broke) = Broke::of(&ended).filter(|broke| by_itself(*broke)) else {
             return ended;
         };
-        note("one launch", &format!("its launcher {why}; launched again"));
+        note("one launch", &format!("its launcher {}; launched again", broke.how()));
         // The ranks of that launch have run, and have left what every run leaves.
         let own = launch.get_current_dir().map(|dir| dir.join("topas.out"));
         for left in [Some(scratch.log()), own].into_iter().flatten() {
             let removed = fs::remove_file(&left);
             assert!(removed.is_ok() || !left.exists(), "{}: {removed:?}", left.display());
         }
+        clear();
     }
     run(launch)
 }
 
-/// How a launcher broke down by itself; None if it did not.
-fn broke(ended: &Run) -> Option<&'static str> {
-    const BROKEN_PIPE: i32 = 128 + 13;
-    let silent = ended.stdout.is_empty() && ended.stderr.is_empty();
-    if ended.code() == BROKEN_PIPE && silent {
-        return Some("died of SIGPIPE");
+/// How a launcher broke down by itself.
+#[derive(Clone, Copy, PartialEq)]
+enum Broke {
+    /// Hydra of MPICH 4.0, of SIGPIPE, when ranks end at once: 1 of 600 launches of eight ranks.
+    Pipe,
+    /// Hydra says that it cannot write to a socket.
+    Socket,
+    /// The launcher of Open MPI 4 says of a rank that has ended well that the rank said no
+    /// goodbye: 2 of some 50,000 launches.
+    Goodbye,
+}
+
+impl Broke {
+    /// None of a launcher that did not break down.
+    fn of(ended: &Run) -> Option<Self> {
+        const BROKEN_PIPE: i32 = 128 + 13;
+        let silent = ended.stdout.is_empty() && ended.stderr.is_empty();
+        let said = ended.err();
+        let says =
+            |words: [&str; 2]| ended.code() != 0 && words.iter().all(|part| said.contains(part));
+        if ended.code() == BROKEN_PIPE && silent {
+            return Some(Self::Pipe);
+        }
+        if says(["HYDU_sock_write", "write error"]) {
+            return Some(Self::Socket);
+        }
+        says(["with PID 0 on", "exiting improperly"]).then_some(Self::Goodbye)
     }
-    let told = ended.err().contains("HYDU_sock_write") && ended.err().contains("write error");
-    (ended.code() != 0 && told).then_some("could not write to a socket")
+
+    fn how(self) -> &'static str {
+        match self {
+            Self::Pipe => "died of SIGPIPE",
+            Self::Socket => "could not write to a socket",
+            Self::Goodbye => "missed the goodbye of a rank",
+        }
+    }
 }
 
 /// Sets the variables by which Open MPI's launcher tells a process that it is a rank, so

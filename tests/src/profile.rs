@@ -11,7 +11,7 @@ use std::process::Command;
 use topas_mpi_profile::layout::{self, Block, Header, RankState, Row};
 
 use crate::ending::{masked, status};
-use crate::mpi_installation::{Mpi, launched};
+use crate::mpi_installation::{Mpi, launched, launched_after};
 use crate::running::{Run, run};
 use crate::site::{Scratch, Site};
 
@@ -225,7 +225,7 @@ pub fn profiled(mpi: Mpi, scratch: &Scratch, ranks: u32, program: &[&str], place
     let library = library(Site::shared());
     let mut launch = mpi.launch_bare(scratch, ranks);
     launch.args(places.words(&[&library])).args(program).current_dir(scratch.path());
-    launched(scratch, &mut launch)
+    launched_after(scratch, &mut launch, &|| places.clear())
 }
 
 /// The same launch without the library.

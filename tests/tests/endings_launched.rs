@@ -9,7 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 use topas_tests::ending::{Language, Twins, log_target, masked, status};
-use topas_tests::mpi_installation::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched_to_any_end};
 use topas_tests::rates::{LAUNCHES, LaunchRates};
 use topas_tests::record::read_log;
 use topas_tests::running::{Run, command, run};
@@ -176,7 +176,7 @@ fn launch(twins: &Twins, mpi: Mpi, words: &str, dir: &Path, log: &Path) -> Run {
     launch.args(["-c", script, "sh"]).args(words.split(' ')).current_dir(dir);
     launch.env("TOPAS_PE", "1,2").env("TOPAS_LOG", log_target(log));
     mpi.considerate(&mut launch);
-    launched(&twins.scratch, &mut launch)
+    launched_to_any_end(&twins.scratch, &mut launch)
 }
 
 /// Of a launch: its status, output and errors.

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
-use topas_tests::mpi_installation::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched_to_any_end};
 use topas_tests::profile::{Places, build, library, outcome, spool_files};
 use topas_tests::rates::LaunchRates;
 use topas_tests::running::{Run, run};
@@ -87,7 +87,7 @@ impl Ends {
             None => launch.arg("env"),
         };
         launch.arg(&self.program).args(words.split(' ')).current_dir(self.scratch.path());
-        launched(&self.scratch, &mut launch)
+        launched_to_any_end(&self.scratch, &mut launch)
     }
 
     /// What a launch with the library told; an error if what was counted is not as the case says.
