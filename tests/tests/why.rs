@@ -347,6 +347,34 @@ impl Drop for Busy {
     }
 }
 
+/// Sums of a run take ranks that are late one after the other for one. An event log tells them apart, and that one waits
+/// for the other in turn: 40 % of the waits arise in rank 1, and 60 % in rank 2.
+#[test]
+fn ranks_that_are_late_one_after_the_other_are_told_apart_by_an_event_log() {
+    let name = "ranks_that_are_late_one_after_the_other_are_told_apart_by_an_event_log";
+    for mpi in Mpi::installed(name) {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("one_after_other");
+        build(mpi, "mpicc", &["delays/one_after_other.c"], &["-O1"], &program);
+        let places = Places::new(&scratch);
+        let log = ["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=64M"];
+        let words = [&log[..], &[program.to_str().expect("path"), "120"]].concat();
+        profiled(mpi, &scratch, 4, &words, &places).good();
+        let told = why(&scratch, &[scratch.path(), &places.out]);
+        let first = first_told("one_after_other", &told);
+        let sentence = first["sentence"].as_str().expect("a sentence");
+        for part in [
+            "of all waits arise in rank 2. Another ",
+            "% arise in rank 1. Not all of it is because some ranks compute longer (load balance ",
+        ] {
+            assert!(sentence.contains(part), "{}: {sentence}", mpi.name());
+        }
+        assert!(!sentence.contains("begin in it"), "{}: {sentence}", mpi.name());
+        let evidence = first["evidence"].to_string();
+        assert!(!evidence.contains("arise in rank"), "{}: told twice: {evidence}", mpi.name());
+    }
+}
+
 /// An event log tells whether it was so during the whole run, where the waits arose, and what was found
 /// before counts.
 #[test]

@@ -6,7 +6,7 @@ use crate::fact::{Fact, FactOperand, FactValue, FactValues};
 use crate::margin::{Holding, ToldBefore, holding, with_another};
 use crate::read::{RuleFault, read};
 use crate::search::ScantFinding;
-use crate::template::{FindingWord, FindingWords, Template};
+use crate::template::{FindingWord, FindingWords, Template, add_sentence, without_told};
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,13 +135,14 @@ pub enum RuleOutcome {
 }
 
 impl RuleFinding {
-    /// Takes in another finding of the same cause: its sentence becomes evidence, and the gains add up.
+    /// Takes in another finding of the same cause: what it says more becomes evidence, and the gains add up.
     pub(crate) fn take(&mut self, other: RuleFinding) {
         let sum = |a: Option<f64>, b: Option<f64>| Some(a.unwrap_or(0.0) + b?);
         self.seconds = sum(self.seconds, other.seconds).or(self.seconds);
         self.share = sum(self.share, other.share).or(self.share);
         self.save(other.saving, self.seconds);
-        self.evidence.push(other.sentence);
+        let more = without_told(other.sentence, &self.sentence);
+        self.evidence.extend((!more.is_empty()).then_some(more));
         self.evidence.extend(other.evidence);
         // What is found there, too, is not ruled out.
         self.ruled_out.clear();
@@ -231,8 +232,7 @@ impl Rule {
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {
         let mut sentence = self.sentence.fill(facts)?;
         for more in self.also.iter().filter_map(|also| also.fill(facts)) {
-            sentence.push(crate::FindingWord::Text(" ".to_owned()));
-            sentence.extend(more);
+            add_sentence(&mut sentence, more);
         }
         let seconds = self.gain.and_then(|gain| facts.get_number(gain.name));
         let wall = facts.get_number("wall").filter(|wall| *wall > 0.0);

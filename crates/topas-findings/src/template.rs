@@ -32,6 +32,25 @@ impl FindingWord {
     }
 }
 
+/// Puts a sentence behind others.
+pub(crate) fn add_sentence(all: &mut FindingWords, sentence: FindingWords) {
+    all.push(between_sentences());
+    all.extend(sentence);
+}
+
+/// The sentences among these that are not among others, which are told with them.
+pub(crate) fn without_told(all: FindingWords, told: &[FindingWord]) -> FindingWords {
+    let sentences = |of| <[FindingWord]>::split(of, |word| *word == between_sentences());
+    let is_told = |one: &&[FindingWord]| sentences(told).any(|other| other == *one);
+    let rest: Vec<_> = sentences(&all).filter(|one| !is_told(one)).collect();
+    rest.join(&between_sentences())
+}
+
+/// What is between two sentences; no template of a sentence has it between two facts.
+fn between_sentences() -> FindingWord {
+    FindingWord::Text(" ".to_owned())
+}
+
 /// A sentence whose values are not known yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Template(Vec<Piece>);

@@ -1,6 +1,8 @@
 //! Facts of an event log: how waits vary in the course of the run, and where they arise.
 
-use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline, TimelineNote, TimelineRow};
+use topas_mpi_data::{
+    NoteKind, Replay, SECOND_RANK, TimeClass, Timeline, TimelineNote, TimelineRow,
+};
 
 use crate::fact::{FactSpread, FactValues};
 use crate::short_calls;
@@ -153,13 +155,21 @@ pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
     facts.number("serialisation", 100.0 * factors.serialisation);
     facts.number("serialisation_cost", cost);
     facts.number("serialisation_sum", cost * replay.ranks.len() as f64);
-    if factors.load_balance >= ALIKE && factors.serialisation < IN_TURN {
-        let words = format!(
-            "On a perfect network it would be so, too: the ranks compute alike (load balance {:.1} %), and depend on each \
-             other in turn (serialisation {:.1} %).",
-            100.0 * factors.load_balance,
-            100.0 * factors.serialisation
-        );
+    if factors.serialisation < IN_TURN {
+        let (balance, serialisation) =
+            (100.0 * factors.load_balance, 100.0 * factors.serialisation);
+        let words = if factors.load_balance >= ALIKE {
+            format!(
+                "On a perfect network it would be so, too: the ranks compute alike (load balance {balance:.1} %), and depend \
+                 on each other in turn (serialisation {serialisation:.1} %)."
+            )
+        } else {
+            format!(
+                "Not all of it is because some ranks compute longer (load balance {balance:.1} %): on a perfect network, \
+                 too, the rank that computes longest would do so for {serialisation:.1} % of the run (serialisation), \
+                 because ranks need in turn what others compute."
+            )
+        };
         facts.text("in_turn", words);
     }
     let elapsed = replay.ranks.iter().map(|rank| rank.modelled.elapsed).fold(0.0, f64::max);
@@ -204,14 +214,25 @@ fn short_part(shares: &[f64]) -> Option<(usize, usize)> {
     })
 }
 
-/// The rank in which most waits arise.
+/// The rank in which most waits arise, and the one in which most others do.
 fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let all: u64 = timeline.rows.iter().map(|row| row.delayed).sum();
     let most = timeline.rows.iter().max_by_key(|row| row.delayed);
     let Some(most) = most.filter(|row| row.delayed as f64 > MOST * all as f64) else { return };
     let Some((_, process)) = timeline.processes.get(most.process) else { return };
     facts.text("origin_who", format!("rank {}", process.rank));
-    facts.number("origin_share", 100.0 * most.delayed as f64 / all as f64);
+    let share = |row: &TimelineRow| 100.0 * row.delayed as f64 / all as f64;
+    facts.number("origin_share", share(most));
+    let others = timeline.rows.iter().filter(|row| row.process != most.process);
+    let second = others.max_by_key(|row| row.delayed);
+    let second = second.filter(|row| row.delayed as f64 >= SECOND_RANK * all as f64);
+    let Some(second) = second else { return };
+    if let Some((_, process)) = timeline.processes.get(second.process) {
+        facts.text(
+            "origin_also",
+            format!("Another {:.1}% arise in rank {}.", share(second), process.rank),
+        );
+    }
 }
 
 #[cfg(test)]

@@ -192,6 +192,18 @@ fn one_cause_is_told_once() {
     assert_eq!(found.seconds, Some(30.0));
     assert_eq!(found.evidence.len(), 1, "{found:?}");
     assert!(found.ruled_out.is_empty(), "{found:?}");
+    // What both would say is said once, too.
+    facts.text("origin_who", "rank 3");
+    facts.number("origin_share", 90.0);
+    facts.text("origin_also", "Another 10.0% arise in rank 2.");
+    let search = rules.search(&facts, None);
+    let said = |words: &[FindingWord]| format!("{words:?}");
+    let found = &search.findings[0];
+    for once in ["all waits arise in", "Another 10.0%"] {
+        assert!(said(&found.sentence).contains(once), "{found:?}");
+        assert!(!said(&found.evidence.concat()).contains(once), "{found:?}");
+    }
+    assert!(said(&found.evidence[0]).contains("The ranks waited for late senders"), "{found:?}");
 }
 
 /// The waits for a rank of which the larger part is in few calls, and the smaller one is enough by itself.

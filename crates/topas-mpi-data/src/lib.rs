@@ -90,8 +90,9 @@ pub use sums::{
 };
 pub use timeline::{
     CallPlace, HostClocks, LongestDelay, MessageNumber, MessageNumbers, NamedState, NoteKind,
-    StateSum, TIME_CLASSES, TailPart, TimeClass, Timeline, TimelineBlock, TimelineNote,
-    TimelineObject, TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld, object_of_routine,
+    SECOND_RANK, StateSum, TIME_CLASSES, TailPart, TimeClass, Timeline, TimelineBlock,
+    TimelineNote, TimelineObject, TimelineProcess, TimelineRow, TimelineSlice, TimelineWorld,
+    object_of_routine,
 };
 pub use topas_mpi_profile::lines::SpawnedWorld;
 pub use topas_mpi_profile::sums::WaitSums;

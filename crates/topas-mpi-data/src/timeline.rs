@@ -48,6 +48,7 @@ use started::StartedCollectives;
 use states::{Meaning, RequestRole};
 
 pub use clock::HostClocks;
+pub use delays::SECOND_RANK;
 pub use longest_delay::LongestDelay;
 pub use message_numbers::{MessageNumber, MessageNumbers};
 pub use named_states::{NamedState, StateSum};

@@ -131,7 +131,8 @@ pub fn lead(charged: &ChargedRank, facts: &FactValues) -> FindingLead {
             WaitKind::LateReceiver => &["late-receivers", "busy-receivers"],
             WaitKind::Collective => &["late-to-collectives"],
         },
-        words: charged.lead(tells_computing(facts, charged.rank)),
+        words: charged
+            .lead(tells_computing(facts, charged.rank), facts.get("origin_who").is_some()),
     }
 }
 

@@ -189,6 +189,11 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
     ),
     fact("origin_share", SHARE, "Its share of all waits."),
     fact(
+        "origin_also",
+        TEXT,
+        "In which other rank much of all waits arose (at least 15 %), and its share, as a sentence.",
+    ),
+    fact(
         "serialisation",
         SHARE,
         "Serialisation efficiency: the largest time of a rank outside MPI, as a share of the time on a perfect network.",
@@ -198,7 +203,7 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
     fact(
         "in_turn",
         TEXT,
-        "That ranks compute alike and depend on each other in turn, by a replay on a perfect network, as a sentence.",
+        "That ranks depend on each other in turn, and whether they compute alike, by a replay on a perfect network, as a sentence.",
     ),
     fact(
         "comm_most",

@@ -9,6 +9,9 @@
 use super::notes::TimelineNote;
 use super::spans::Spans;
 
+/// From this share of all waits on the delays of a rank beside the one in which most arise are told.
+pub const SECOND_RANK: f64 = 0.15;
+
 /// Most waits of a row that are looked at for the last meeting of two rows.
 const MOST_LOOKED_AT: usize = 64;
 

@@ -15,6 +15,8 @@ pub struct ChargedRank {
     pub(crate) is_most: bool,
     /// How long the others wait for it, and why: a sentence or two
     pub(super) waits: String,
+    /// How much of all waits begins in it, followed by the sums of the run: a sentence, if that tells more
+    pub(super) begins: Option<String>,
     /// What it computes, and the others; None if that is not known
     pub(super) computes: Option<String>,
     /// It computes no longer than the others, and `computes` says why it may be late nevertheless
@@ -30,19 +32,23 @@ pub struct ChargedRank {
 impl ChargedRank {
     /// All that is said of it.
     pub(super) fn text(&self) -> String {
-        self.with(self.computes.as_ref())
+        self.with(self.begins.as_ref(), self.computes.as_ref())
     }
 
-    /// The same in front of a finding, which may tell itself how long ranks compute.
-    pub(crate) fn lead(&self, tells_computing: bool) -> String {
+    /// The same in front of a finding, which may tell itself how long ranks compute, and how much begins in the rank: sums
+    /// of a run take ranks that are late one after the other for one, an event log does not.
+    pub(crate) fn lead(&self, tells_computing: bool, tells_origin: bool) -> String {
         let is_new = self.is_late_otherwise || !tells_computing;
-        self.with(self.computes.as_ref().filter(|_| is_new))
+        self.with(
+            self.begins.as_ref().filter(|_| !tells_origin),
+            self.computes.as_ref().filter(|_| is_new),
+        )
     }
 
-    /// All sentences, with this one about what it computes.
-    fn with(&self, computes: Option<&String>) -> String {
+    /// All sentences, with these about what begins in it and what it computes.
+    fn with(&self, begins: Option<&String>, computes: Option<&String>) -> String {
         let (place, beside) = (self.place.as_ref(), self.beside.as_ref());
-        let all = [Some(&self.waits), computes, place, beside, self.second.as_ref()];
+        let all = [Some(&self.waits), begins, computes, place, beside, self.second.as_ref()];
         all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 }

@@ -286,7 +286,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     };
     let followed = |rank: u32| {
         format!(
-            " Of {} s that the ranks wait for each other, {} of the time of all {whose}, {} s begin in it, followed from \
+            "Of {} s that the ranks wait for each other, {} of the time of all {whose}, {} s begin in it, followed from \
              rank to rank.",
             seconds(waited, 3),
             percent_of(waited, wall),
@@ -294,6 +294,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         )
     };
     let mut waits;
+    let mut begins = None;
     // `because` is what is waited because of the rank, in ns, if that is at hand.
     let (rank, reason, because) = match charged {
         Charge::Chain(DelayBeginning { first, next, waited, asked }) => {
@@ -311,20 +312,19 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 seconds(waited.time(), 3),
                 asleep(asked.slept)
             );
-            if begins_in(first) > 0 {
-                waits += &followed(first);
-            }
+            begins = (begins_in(first) > 0).then(|| followed(first));
             (first, reason, None)
         }
-        Charge::Origin(first, begins) => {
+        Charge::Origin(first, begun) => {
             let its = all.iter().find(|(rank, _)| *rank == first);
             let its = its.map_or(blame, |(_, its)| its);
             let reason = ReasonOfWaits::of(profile, first, its, &profile.ranks);
             // How much of what begins in it reaches the end of MPI is not known.
             let reason = ReasonOfWaits { at_end: None, ..reason };
             let why = mostly_in(profile, paths, first, reason);
-            waits = format!("Rank {first} makes the others wait{why}.{}", followed(first));
-            (first, reason, Some((begins * 1e9) as u128))
+            waits = format!("Rank {first} makes the others wait{why}.");
+            begins = Some(followed(first));
+            (first, reason, Some((begun * 1e9) as u128))
         }
         Charge::Late(last) => {
             let reason = ReasonOfWaits::of(profile, last, blame, &profile.ranks);
@@ -335,7 +335,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             waits =
                 format!("{who} {time} s for rank {last}, {share} of the time of all {whose}{why}.");
             if 10 * begins_in(last) >= REACHES_OTHERS * blame.time() {
-                waits += &followed(last);
+                begins = Some(followed(last));
             } else if 2 * blame.time() < waited {
                 let of = percent_of(blame.time(), waited);
                 waits += &format!(" That is {of} of what they wait for each other");
@@ -353,7 +353,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         }
         Charge::Turns => return Some(Said::Words(turns(profile, &all, waited))),
     };
-    waits += &asleep_of(profile, waited);
+    *begins.as_mut().unwrap_or(&mut waits) += &asleep_of(profile, waited);
     let is_most = because.unwrap_or_else(|| begins_in(rank)) * 2 >= waited;
     let computes = computing(profile, rank);
     let outside = waits_outside(profile, rank, blame);
@@ -370,6 +370,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         kind: reason.kind,
         is_most,
         waits,
+        begins,
         computes: computes.map(|times| computes_so_long(profile, rank, times, (blame, outside))),
         is_late_otherwise,
         place,

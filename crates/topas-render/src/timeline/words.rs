@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow};
+use topas_mpi_data::{HostClocks, MpiProfile, SECOND_RANK, TimeClass, Timeline, TimelineRow};
 
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
@@ -111,9 +111,6 @@ pub(super) struct Verdict {
 
 /// A kind of wait that has this share of all waits is told with its place.
 const MUCH_OF_WAITS: f64 = 0.2;
-
-/// From this share of all waits on the delays of a second rank are told.
-const SECOND_RANK: f64 = 0.15;
 
 /// A log tells less than this share of the waits of which it lacks much.
 const MUCH: f64 = 0.9;
