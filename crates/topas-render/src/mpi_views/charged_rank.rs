@@ -32,23 +32,22 @@ pub struct ChargedRank {
 impl ChargedRank {
     /// All that is said of it.
     pub(super) fn text(&self) -> String {
-        self.with(self.begins.as_ref(), self.computes.as_ref())
+        self.with(self.computes.as_ref(), true)
     }
 
     /// The same in front of a finding, which may tell itself how long ranks compute, and how much begins in the rank: sums
     /// of a run take ranks that are late one after the other for one, an event log does not.
     pub(crate) fn lead(&self, tells_computing: bool, tells_origin: bool) -> String {
         let is_new = self.is_late_otherwise || !tells_computing;
-        self.with(
-            self.begins.as_ref().filter(|_| !tells_origin),
-            self.computes.as_ref().filter(|_| is_new),
-        )
+        self.with(self.computes.as_ref().filter(|_| is_new), !tells_origin)
     }
 
-    /// All sentences, with these about what begins in it and what it computes.
-    fn with(&self, begins: Option<&String>, computes: Option<&String>) -> String {
+    /// All sentences, with this one about what it computes, and with or without those of where waits begin by the sums.
+    fn with(&self, computes: Option<&String>, by_sums: bool) -> String {
         let (place, beside) = (self.place.as_ref(), self.beside.as_ref());
-        let all = [Some(&self.waits), begins, computes, place, beside, self.second.as_ref()];
+        let [begins, second] =
+            [&self.begins, &self.second].map(|said| said.as_ref().filter(|_| by_sums));
+        let all = [Some(&self.waits), begins, computes, place, beside, second];
         all.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 }
