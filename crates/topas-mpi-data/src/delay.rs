@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{AskedInVain, Blame, MpiProfile, MpiRank, MpiSums, outside_of_rank};
+use crate::{AskedInVain, Blame, LostRanks, MpiProfile, MpiRank, MpiSums, outside_of_rank};
 
 /// Delays that are less than this part of all are not followed further: a thousandth.
 const NEGLIGIBLE: f64 = 1000.0;
@@ -184,9 +184,12 @@ pub fn waited_for_itself(rank: &MpiRank) -> Blame {
 }
 
 /// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
-/// threads call MPI, each of which may compute while others are in MPI.
+/// threads call MPI, each of which may compute while others are in MPI. What ranks that were lost first did before their
+/// end is nobody's measure, if there are others.
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
-    computing_among(profile, rank, |_| true)
+    let lost = LostRanks::first_of(profile);
+    computing_among(profile, rank, |other| !lost.contains(&other))
+        .or_else(|| computing_among(profile, rank, |_| true))
 }
 
 /// The same with the mean of some of the others.
@@ -223,7 +226,9 @@ pub fn compute_as_long(profile: &MpiProfile, rank: u32) -> Vec<u32> {
     const LACKING: u128 = 10;
     let Some((own, mean)) = computing(profile, rank) else { return Vec::new() };
     let Some(longer) = own.checked_sub(mean) else { return Vec::new() };
-    let others = profile.ranks.iter().filter(|known| known.rank != rank);
+    let lost = LostRanks::first_of(profile);
+    let is_other = |known: &&MpiRank| known.rank != rank && !lost.contains(&known.rank);
+    let others = profile.ranks.iter().filter(is_other);
     let as_long = others.filter(|known| computed(&known.sums) >= own - longer / LACKING);
     as_long.map(|known| known.rank).collect()
 }

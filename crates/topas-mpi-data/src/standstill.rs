@@ -259,6 +259,11 @@ pub struct LostRanks {
 }
 
 impl LostRanks {
+    /// The ranks that were lost before the others; none if no rank was lost, or nothing tells which were the first.
+    pub fn first_of(profile: &MpiProfile) -> Vec<u32> {
+        LostRanks::of(profile).map_or_else(Vec::new, |lost| lost.first)
+    }
+
     /// Of a launch; None if no rank was lost, or another one ended it in another way.
     pub fn of(profile: &MpiProfile) -> Option<LostRanks> {
         let is = |ending: Ending| move |rank: &&MpiRank| rank.ending == Some(ending);

@@ -326,6 +326,24 @@ fn a_rank_that_ends_its_launch_is_told_first() {
     assert!(!text.contains("launchers end"), "{text}");
 }
 
+/// What the rank that was lost first did before its end is no measure of what the others compute.
+#[test]
+fn a_rank_that_died_is_no_measure_of_the_others() {
+    let ranks: [MadeRank; 4] = [(1.0, &[(2, 4.0)]), (9.0, &[]), (3.0, &[]), (1.0, &[(2, 4.0)])];
+    let lines = profile(&ranks, "Recv", "");
+    let lines = lines.lines().enumerate().map(|(rank, line)| {
+        // Rank 1 ended a second before the others.
+        let (died, last) = if rank == 1 { (1, "") } else { (5, "Recv") };
+        let line = line.replace("end=finalize", "end=lost");
+        format!("{line} z=1795517431:1795517440:179551744{died}:{last}:0\n")
+    });
+    let text = words(&shown(&lines.collect::<String>(), &["--mpi"]));
+    assert!(text.contains("Rank 1 was lost first"), "{text}");
+    let computes = "Rank 2 computes 3.000 s outside of MPI, the others 1.000 s on average.";
+    assert!(text.contains(computes), "{text}");
+    assert!(!text.contains("computes longest") && !text.contains("computes as long"), "{text}");
+}
+
 /// Who keeps the processor while it waits has the most CPU time, and not the most work.
 #[test]
 fn cpu_time_of_waiting_is_no_load() {
