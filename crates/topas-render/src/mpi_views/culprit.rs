@@ -104,7 +104,14 @@ impl Charge {
         let sum = all.iter().map(|(_, blame)| time(blame)).sum();
         let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
         let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
-        let origin = (!leads).then(|| origins.first()).flatten();
+        // A rank for which most is waited, and which does not compute longer, hands on what most begins in.
+        let computes_longer =
+            || computing(profile, *last).is_none_or(|(own, mean)| is_longer(own, mean));
+        let hands_on = || origins.beside(*last).filter(|(_, time)| 2.0 * time >= sum);
+        let origin = match leads {
+            false => origins.first(),
+            true => hands_on().filter(|_| !computes_longer()),
+        };
         if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
             return Some(Charge::Origin(rank, time));
         }
@@ -284,13 +291,13 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         let origin = origins.first().filter(|(first, _)| *first == rank);
         origin.map_or(0, |(_, begins)| (begins * 1e9) as u128).min(waited)
     };
-    let followed = |rank: u32| {
+    let followed = |begun: u128| {
         format!(
             "Of {} s that the ranks wait for each other, {} of the time of all {whose}, {} s begin in it, followed from \
              rank to rank.",
             seconds(waited, 3),
             percent_of(waited, wall),
-            seconds(begins_in(rank), 3)
+            seconds(begun.min(waited), 3)
         )
     };
     let mut waits;
@@ -312,7 +319,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 seconds(waited.time(), 3),
                 asleep(asked.slept)
             );
-            begins = (begins_in(first) > 0).then(|| followed(first));
+            begins = Some(begins_in(first)).filter(|begun| *begun > 0).map(followed);
             (first, reason, None)
         }
         Charge::Origin(first, begun) => {
@@ -323,8 +330,9 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             let reason = ReasonOfWaits { at_end: None, ..reason };
             let why = mostly_in(profile, paths, first, reason);
             waits = format!("Rank {first} makes the others wait{why}.");
-            begins = Some(followed(first));
-            (first, reason, Some((begun * 1e9) as u128))
+            let begun = (begun * 1e9) as u128;
+            begins = Some(followed(begun));
+            (first, reason, Some(begun))
         }
         Charge::Late(last) => {
             let reason = ReasonOfWaits::of(profile, last, blame, &profile.ranks);
@@ -335,7 +343,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             waits =
                 format!("{who} {time} s for rank {last}, {share} of the time of all {whose}{why}.");
             if 10 * begins_in(last) >= REACHES_OTHERS * blame.time() {
-                begins = Some(followed(last));
+                begins = Some(followed(begins_in(last)));
             } else if 2 * blame.time() < waited {
                 let of = percent_of(blame.time(), waited);
                 waits += &format!(" That is {of} of what they wait for each other");

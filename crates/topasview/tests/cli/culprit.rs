@@ -326,6 +326,22 @@ fn a_rank_that_ends_its_launch_is_told_first() {
     assert!(!text.contains("launchers end"), "{text}");
 }
 
+/// A rank for which most is waited, and which computes no longer than others, hands on what begins in one that does.
+#[test]
+fn a_rank_that_hands_a_delay_on_is_not_charged_with_it() {
+    let handed = |by_it: f64| -> String {
+        let waits: &'static [(u32, f64)] = &[(3, 2.0), (1, 0.4)];
+        let ranks: [MadeRank; 4] = [(1.0, waits), (5.0, &[]), (1.0, waits), (by_it, &[(1, 1.0)])];
+        first_lines(&ranks)
+    };
+    let text = words(&handed(1.0));
+    assert!(text.contains("Rank 1 makes the others wait, mostly in Recv"), "{text}");
+    assert!(text.contains("Of 5.800 s that the ranks wait for each other"), "{text}");
+    // One that computes longer itself is charged.
+    let text = words(&handed(5.0));
+    assert!(text.contains("The others wait 4.000 s for rank 3"), "{text}");
+}
+
 /// What the rank that was lost first did before its end is no measure of what the others compute.
 #[test]
 fn a_rank_that_died_is_no_measure_of_the_others() {
