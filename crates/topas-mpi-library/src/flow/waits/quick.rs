@@ -3,20 +3,20 @@
 //! ranks of this node.
 
 use topas_mpi_waits::board::Ring;
-use topas_mpi_waits::engine::{key_from, key_to};
+use topas_mpi_waits::engine::{Doer, key_from, key_to};
 use topas_mpi_waits::key::{Address, Side, of_collectives};
 use topas_mpi_waits::wait::Call;
 
 use super::boards::{self, Boards};
 use super::numbers;
 use super::role::{Act, ROLES, Role};
-use super::{Returned, SHARED, State, THREADS, away, handle, partners};
+use super::{Returned, SHARED, State, THREADS, away, handle, partners, post_of};
 use crate::element::{element, element_mut};
 use crate::entry::descriptor;
 use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{self, Ledger};
 use crate::flow::library::{self, Library};
-use crate::flow::plan::{Hot, Place};
+use crate::flow::plan::{Hot, PLANS, Place};
 use crate::frame::Frame;
 use crate::requests::{FoundRequest, flag};
 use crate::thread::Thread;
@@ -235,7 +235,32 @@ pub fn noted<const ASKS: bool>(frame: &Frame, thread: &Thread, now: u64) -> bool
     if ASKS && role.act == Act::ProbedIf {
         return asked_in_vain(frame, thread, now);
     }
+    if ASKS && role.act == Act::Start {
+        return started(frame, thread, now);
+    }
     !role.matters()
+}
+
+/// After a successful call that starts a persistent request: false, and nothing is done, if it is another one of several,
+/// or more is to be known.
+#[inline(never)]
+fn started(frame: &Frame, thread: &Thread, now: u64) -> bool {
+    let Some(plan) = PLANS.get(frame.function()).filter(|_| frame.kept.count == 1) else {
+        return false;
+    };
+    // SAFETY: null, or that of this thread alone.
+    let ledger = unsafe { (thread.flow as *const Ledger).as_ref() };
+    let (Some(ledger), Some(library)) = (ledger, library::library()) else { return false };
+    let Some(State { engine, boards, .. }) = alone() else { return false };
+    let Some(call) = call(frame, thread, now) else { return false };
+    // SAFETY: a request that the call has read.
+    let request = unsafe { library::handle_at(library, word(&frame.args, plan.about), 0) };
+    let id = ledger.requests.find(request, true).map_or(0, |found| post_of(found.entry()));
+    if id == 0 {
+        return false;
+    }
+    engine.started(boards, id, &Doer { thread: 0, began: call.began, ended: call.ended });
+    true
 }
 
 /// After a successful call that asks for a message: false, and nothing is done, if one was there or more is to be known.
