@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -207,6 +207,37 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
         let why = started.said("topasview", &["--why"]);
         assert!(!why.contains(": it costs ") && !why.contains("Ruled out"), "under {name}: {why}");
         assert!(why.contains("where no call has ended for so long"), "under {name}: {why}");
+    }
+}
+
+/// `topas-top` names the ranks that hang, and their calls, within two seconds from when the program by its own stamp came to
+/// the first of these. What else runs on the machine may make it later, in a launch.
+#[test]
+fn a_hang_is_told_within_two_seconds() {
+    const LAUNCHES: usize = 4;
+    for mpi in Mpi::installed("a_hang_is_told_within_two_seconds") {
+        let hang = || {
+            let started = Started::new(mpi, "faults/deadlock.c", "stamped");
+            let top = started.standstill();
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time");
+            let stamp = fs::read_to_string(started.scratch.path().join("program.stamp"));
+            let begun = Duration::from_nanos(stamp.expect("a stamp").parse().expect("ns"));
+            for send in
+                ["rank 0 in MPI_Send to 1", "rank 1 in MPI_Send to 2", "rank 2 in MPI_Send to 0"]
+            {
+                assert!(top.contains(send), "{send} under {}: {top}", mpi.name());
+            }
+            now.saturating_sub(begun)
+        };
+        // What is told before a second is over would be told of ranks that are only late.
+        let within = Duration::from_secs(1)..Duration::from_secs(2);
+        let mut told = Vec::new();
+        while told.len() < LAUNCHES && !told.last().is_some_and(|time| within.contains(time)) {
+            told.push(hang());
+        }
+        let last = told.last().expect("a launch");
+        assert!(within.contains(last), "under {}: {told:?}", mpi.name());
+        println!("{}: told after {told:?}", mpi.name());
     }
 }
 
