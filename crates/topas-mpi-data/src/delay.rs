@@ -282,6 +282,43 @@ fn delay_origins(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> BTreeMap<
     origins
 }
 
+/// Shares out among ranks what sums lead to one of, if that is more than it can cause; None if it is not.
+///
+/// Each of the others waits for a rank for no longer than it computes. If n - 1 times that is less than what is said to
+/// begin in it, several ranks were late, one after the other, and all the others waited each time. Then the waits are
+/// (n - 1) times what each rank computes longer than the one that computes least, and so they are shared out if these
+/// are most of what was waited: a rank that lacks a processor may be late for longer than it computes. For the one that is
+/// late most somebody must have waited, else it is a guess.
+fn shared_out(profile: &MpiProfile, origins: &BTreeMap<u32, f64>) -> Option<BTreeMap<u32, f64>> {
+    /// Times that are so many times as long differ by more than chance.
+    const SURELY: f64 = 1.05;
+    /// Part of the waits.
+    const MOST: f64 = 0.75;
+    /// So many times as long as the waits for a rank may be what begins in it.
+    const DIRECT: f64 = 10.0;
+    let (first, begins) = origins.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let lost = LostRanks::first_of(profile);
+    let known = profile.ranks.iter().filter(|known| !lost.contains(&known.rank));
+    let times: BTreeMap<u32, f64> =
+        known.map(|known| (known.rank, computed(&known.sums) as f64 / 1e9)).collect();
+    let least = times.values().copied().fold(f64::INFINITY, f64::min);
+    let longer: f64 = times.values().map(|time| time - least).sum();
+    let others = profile.ranks.len().saturating_sub(1) as f64;
+    let all: f64 = origins.values().sum();
+    let is_too_long = *begins > SURELY * others * times.get(first)?;
+    let is_one_thread = profile.total.threads <= 1;
+    if !is_one_thread || !is_too_long || others * longer < MOST * all {
+        return None;
+    }
+    let share = |(rank, time): (u32, f64)| (rank, all * (time - least) / longer);
+    let shared: BTreeMap<u32, f64> = times.into_iter().map(share).collect();
+    let (late, share) = shared.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let waited = profile.ranks.iter().flat_map(waited_for_others);
+    let for_late = waited.filter(|(peer, _)| peer == late);
+    let direct = for_late.map(|(_, blame)| blame.time() as f64 / 1e9).sum::<f64>();
+    (DIRECT * direct >= *share).then_some(shared)
+}
+
 /// The rank that has most of some times, if one has: at least half of all and half as much again as the next, or at
 /// least half of all while it waits itself, `own` s long, for less than half of its time. Of ranks that wait for each
 /// other alike none has.
@@ -342,6 +379,8 @@ pub struct DelayOrigins<'p> {
     all: f64,
     /// What of that begins in each rank, in s
     begins: BTreeMap<u32, f64>,
+    /// These are shared out by what ranks compute
+    is_shared: bool,
     /// See [`DelayOrigins::first`]
     first: Option<(u32, f64)>,
 }
@@ -352,7 +391,10 @@ impl DelayOrigins<'_> {
         let waited = profile.ranks.iter().flat_map(waited_for_others);
         let all = waited.map(|(_, blame)| of(&blame) as f64 / 1e9).sum();
         let begins = delay_origins(profile, of);
-        let mut origins = DelayOrigins { profile, all, begins, first: None };
+        let shared = shared_out(profile, &begins);
+        let is_shared = shared.is_some();
+        let begins = shared.unwrap_or(begins);
+        let mut origins = DelayOrigins { profile, all, begins, is_shared, first: None };
         origins.first = origins.foremost();
         origins
     }
@@ -365,13 +407,19 @@ impl DelayOrigins<'_> {
         self.first
     }
 
-    /// The same, found anew.
+    /// Whether the waits were shared out by what each rank computes: followed from rank to rank, they lead to one rank, in
+    /// which so many cannot begin.
+    pub const fn are_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// [`DelayOrigins::first`], found anew.
     fn foremost(&self) -> Option<(u32, f64)> {
         let begins = self.begins.iter().map(|(rank, time)| (*rank, *time));
         let first = leading(begins, self.all, |rank| own_waits(self.profile, *rank))?;
         let (rank, begins) = first;
         let least = if 3.0 * begins >= 2.0 * self.all { begins / 4.0 } else { begins / 2.0 };
-        let is_sure = others_wait_longer(self.profile, rank) >= least;
+        let is_sure = self.is_shared || others_wait_longer(self.profile, rank) >= least;
         let computes = || computing(self.profile, rank).is_some_and(|(own, mean)| own >= mean);
         (is_sure && computes()).then_some(first)
     }
@@ -395,7 +443,21 @@ impl DelayOrigins<'_> {
             let longer = |but| others_wait_longer_but(self.profile, rank, but);
             2.0 * longer(None).max(longer(Some(first))) >= begins
         };
-        (is_worth && is_cause && is_sure()).then_some((rank, begins))
+        let is_lost = || LostRanks::first_of(self.profile).contains(&rank);
+        let is_told = is_worth && is_cause && (self.is_shared || is_sure()) && !is_lost();
+        is_told.then_some((rank, begins))
+    }
+
+    /// The same as [`DelayOrigins::beside`] if `last`, for which most is waited and which computes no longer than others,
+    /// hands on what begins in it: a third of all or more, half as much again as begins in any third rank, and of one that
+    /// computes half as long again as the others.
+    pub fn handed_on(&self, last: u32) -> Option<(u32, f64)> {
+        let (rank, begins) = self.beside(last)?;
+        let others = self.begins.iter().filter(|(other, _)| ![rank, last].contains(other));
+        let next = others.map(|(_, time)| *time).fold(0.0, f64::max);
+        let (own, mean) = computing_among(self.profile, rank, |other| other != last)?;
+        let is_alone = 3.0 * begins >= self.all && 2.0 * begins >= 3.0 * next;
+        (is_alone && 2 * own >= 3 * mean).then_some((rank, begins))
     }
 }
 

@@ -11,6 +11,7 @@ mod between;
 mod body;
 mod callers;
 mod cells;
+mod charge;
 mod charged_rank;
 mod communicators;
 mod compare;

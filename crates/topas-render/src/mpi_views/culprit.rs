@@ -2,14 +2,14 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
-    RoutineNumber, compute_as_long, computing, is_longer, leading, others_wait_longer, own_waits,
-    waited_for_itself,
+    RoutineNumber, computing, is_longer, waited_for_itself,
 };
 
 use super::absent::absent_ranks;
 use super::alike;
 use super::amount::routine_name;
 use super::between;
+use super::charge::Charge;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::late_to_init;
 use super::paths::PathViews;
@@ -23,10 +23,10 @@ use crate::wording::named;
 pub(super) const WORTH_A_NAME: u128 = 100;
 
 /// From this part of that time on a rank is said to make the others wait: a fiftieth.
-const WORTH_A_CHARGE: u128 = 50;
+pub(super) const WORTH_A_CHARGE: u128 = 50;
 
 /// Waits of less than this part of that time are little, if none for one rank is worth a charge: a twentieth.
-const LITTLE: u128 = 20;
+pub(super) const LITTLE: u128 = 20;
 
 /// Ranks wait mostly in a routine if what they sleep between calls that ask in vain is at most so many times as long.
 const MOSTLY: u128 = 4;
@@ -66,75 +66,6 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     let waited = waited_or_slept(profile);
     let charge = Charge::of(profile, &all, &origins, waited);
     Some((waited, charge.and_then(|charge| charge.rank())))
-}
-
-/// Which rank makes the others wait, as far as sums tell that.
-enum Charge {
-    /// It makes a rank wait, and the others wait for that, or for one that waits for that
-    Chain(DelayBeginning),
-    /// Most of the waits, so many seconds, begin in it, and are handed on from rank to rank
-    Origin(u32, f64),
-    /// The others wait for it more than for any other
-    Late(u32),
-    /// None: the ranks wait for each other
-    Turns,
-}
-
-impl Charge {
-    /// `all` is what was waited for each rank, most first, and `waited` what ranks waited together, in ns; None if
-    /// that is little.
-    fn of(
-        profile: &MpiProfile,
-        all: &[(u32, Blame)],
-        origins: &DelayOrigins<'_>,
-        waited: u128,
-    ) -> Option<Charge> {
-        let (last, most) = all.first()?;
-        let whole = CallersTime::of(profile).time;
-        let is_worth = |time: u128| time.saturating_mul(WORTH_A_CHARGE) >= whole;
-        let is_alone = is_worth(most.time());
-        if !is_alone && waited.saturating_mul(LITTLE) < whole {
-            return None;
-        }
-        let beginning = is_alone.then(|| DelayBeginning::of(profile, *last)).flatten();
-        if let Some(beginning) = beginning {
-            return Some(Charge::Chain(beginning));
-        }
-        let time = |blame: &Blame| blame.time() as f64 / 1e9;
-        let sum = all.iter().map(|(_, blame)| time(blame)).sum();
-        let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
-        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
-        // A rank for which most is waited, and which does not compute longer, hands on what most begins in.
-        let computes_longer =
-            || computing(profile, *last).is_none_or(|(own, mean)| is_longer(own, mean));
-        let hands_on = || origins.beside(*last).filter(|(_, time)| 2.0 * time >= sum);
-        let origin = match leads {
-            false => origins.first(),
-            true => hands_on().filter(|_| !computes_longer()),
-        };
-        if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
-            return Some(Charge::Origin(rank, time));
-        }
-        // Ranks that do not wait themselves are late together.
-        let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
-        let are_alike =
-            all.get(1).is_some_and(is_close) && 2.0 * own_waits(profile, *last) >= time(most);
-        let waits_as_long = 4.0 * others_wait_longer(profile, *last) < time(most);
-        // Where one rank collects what many give, each of these is late in turn.
-        let also = || compute_as_long(profile, *last).len();
-        let is_one_of_many = 2.0 * time(most) < sum && 2 * also() >= profile.ranks.len() - 1;
-        let take_turns = !leads && (are_alike || waits_as_long || is_one_of_many);
-        Some(if take_turns || !is_alone { Charge::Turns } else { Charge::Late(*last) })
-    }
-
-    /// The rank that is charged.
-    fn rank(&self) -> Option<u32> {
-        match self {
-            Charge::Chain(beginning) => Some(beginning.first),
-            Charge::Origin(rank, _) | Charge::Late(rank) => Some(*rank),
-            Charge::Turns => None,
-        }
-    }
 }
 
 /// What is said first: which ranks stand still or were lost, which came late to `MPI_Init`, and which rank makes the
@@ -292,9 +223,12 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         origin.map_or(0, |(_, begins)| (begins * 1e9) as u128).min(waited)
     };
     let followed = |begun: u128| {
+        let how = match origins.are_shared() {
+            true => "by what each rank computes",
+            false => "followed from rank to rank",
+        };
         format!(
-            "Of {} s that the ranks wait for each other, {} of the time of all {whose}, {} s begin in it, followed from \
-             rank to rank.",
+            "Of {} s that the ranks wait for each other, {} of the time of all {whose}, {} s begin in it, {how}.",
             seconds(waited, 3),
             percent_of(waited, wall),
             seconds(begun.min(waited), 3)
@@ -323,6 +257,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             (first, reason, None)
         }
         Charge::Origin(first, begun) => {
+            let begun = (begun * 1e9) as u128;
             let its = all.iter().find(|(rank, _)| *rank == first);
             let its = its.map_or(blame, |(_, its)| its);
             let reason = ReasonOfWaits::of(profile, first, its, &profile.ranks);
@@ -330,7 +265,6 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             let reason = ReasonOfWaits { at_end: None, ..reason };
             let why = mostly_in(profile, paths, first, reason);
             waits = format!("Rank {first} makes the others wait{why}.");
-            let begun = (begun * 1e9) as u128;
             begins = Some(followed(begun));
             (first, reason, Some(begun))
         }

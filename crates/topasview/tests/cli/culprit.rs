@@ -326,6 +326,24 @@ fn a_rank_that_ends_its_launch_is_told_first() {
     assert!(!text.contains("launchers end"), "{text}");
 }
 
+/// Ranks 0, 1, and 2 were late in three thirds of a run, for 0.4, 0.8, and 1.2 s, in a ring of exchanges before a barrier (sums
+/// of a run under Open MPI). These sums lead to rank 2 alone, which others cannot have waited for for so long.
+#[test]
+fn ranks_that_were_late_one_after_the_other_share_the_waits() {
+    let ranks: [MadeRank; 4] = [
+        (0.75, &[(1, 0.0), (2, 0.875), (3, 1.25)]),
+        (1.125, &[(0, 0.375), (2, 0.0), (3, 1.25)]),
+        (1.5, &[(0, 0.125), (1, 1.0), (3, 0.0)]),
+        (0.25, &[(0, 0.125), (1, 0.25), (2, 2.125)]),
+    ];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("The others wait 3.000 s for rank 2"), "{text}");
+    // A third of 7.375 s.
+    let second = "Rank 1 makes others wait, too: 2.456 of the 7.375 s that the ranks wait for each other begin in it.";
+    assert!(text.contains(second), "{text}");
+    assert!(!text.contains("followed from rank to rank"), "{text}");
+}
+
 /// A rank for which most is waited, and which computes no longer than others, hands on what begins in one that does.
 #[test]
 fn a_rank_that_hands_a_delay_on_is_not_charged_with_it() {

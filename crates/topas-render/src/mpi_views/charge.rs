@@ -1,0 +1,73 @@
+//! Which rank is charged with the waits of a launch.
+
+use topas_mpi_data::{
+    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, compute_as_long, computing,
+    is_longer, leading, others_wait_longer, own_waits,
+};
+
+use super::culprit::{LITTLE, WORTH_A_CHARGE};
+
+/// Which rank makes the others wait, as far as sums tell that.
+pub(super) enum Charge {
+    /// It makes a rank wait, and the others wait for that, or for one that waits for that
+    Chain(DelayBeginning),
+    /// Most of the waits, so many seconds, begin in it, and are handed on from rank to rank
+    Origin(u32, f64),
+    /// The others wait for it more than for any other
+    Late(u32),
+    /// None: the ranks wait for each other
+    Turns,
+}
+
+impl Charge {
+    /// `all` is what was waited for each rank, most first, and `waited` what ranks waited together, in ns; None if
+    /// that is little.
+    pub(super) fn of(
+        profile: &MpiProfile,
+        all: &[(u32, Blame)],
+        origins: &DelayOrigins<'_>,
+        waited: u128,
+    ) -> Option<Charge> {
+        let (last, most) = all.first()?;
+        let whole = CallersTime::of(profile).time;
+        let is_worth = |time: u128| time.saturating_mul(WORTH_A_CHARGE) >= whole;
+        let is_alone = is_worth(most.time());
+        if !is_alone && waited.saturating_mul(LITTLE) < whole {
+            return None;
+        }
+        let beginning = is_alone.then(|| DelayBeginning::of(profile, *last)).flatten();
+        if let Some(beginning) = beginning {
+            return Some(Charge::Chain(beginning));
+        }
+        let time = |blame: &Blame| blame.time() as f64 / 1e9;
+        let sum = all.iter().map(|(_, blame)| time(blame)).sum();
+        let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
+        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
+        let computes_longer =
+            || computing(profile, *last).is_none_or(|(own, mean)| is_longer(own, mean));
+        let origin = (!leads).then(|| origins.first()).flatten();
+        let origin = origin.or_else(|| origins.handed_on(*last).filter(|_| !computes_longer()));
+        if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
+            return Some(Charge::Origin(rank, time));
+        }
+        // Ranks that do not wait themselves are late together.
+        let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
+        let are_alike =
+            all.get(1).is_some_and(is_close) && 2.0 * own_waits(profile, *last) >= time(most);
+        let waits_as_long = 4.0 * others_wait_longer(profile, *last) < time(most);
+        // Where one rank collects what many give, each of these is late in turn.
+        let also = || compute_as_long(profile, *last).len();
+        let is_one_of_many = 2.0 * time(most) < sum && 2 * also() >= profile.ranks.len() - 1;
+        let take_turns = !leads && (are_alike || waits_as_long || is_one_of_many);
+        Some(if take_turns || !is_alone { Charge::Turns } else { Charge::Late(*last) })
+    }
+
+    /// The rank that is charged.
+    pub(super) fn rank(&self) -> Option<u32> {
+        match self {
+            Charge::Chain(beginning) => Some(beginning.first),
+            Charge::Origin(rank, _) | Charge::Late(rank) => Some(*rank),
+            Charge::Turns => None,
+        }
+    }
+}
