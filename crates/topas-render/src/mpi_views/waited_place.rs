@@ -105,11 +105,21 @@ pub fn where_waited(
     rank: u32,
     kind: Option<WaitKind>,
 ) -> Option<String> {
+    let routine = routine_to_tell(views, profile, rank, kind)?;
+    place(views, profile, rank, kind, routine)
+}
+
+/// The routine of this place.
+fn routine_to_tell(
+    views: &PathViews,
+    profile: &MpiProfile,
+    rank: u32,
+    kind: Option<WaitKind>,
+) -> Option<RoutineNumber> {
     let is_all = kind.is_none() && delayed_before_end(profile, rank, &profile.ranks).is_none();
     let is_before = |of: RoutineNumber| is_all || !of.is_edge();
     let before = routine_waited(views, rank, kind, is_before);
-    let routine = before.or_else(|| routine_waited(views, rank, kind, |_| true))?;
-    place(views, profile, rank, kind, routine)
+    before.or_else(|| routine_waited(views, rank, kind, |_| true))
 }
 
 /// The same, in calls of a routine.
@@ -120,25 +130,144 @@ pub(super) fn place(
     kind: Option<WaitKind>,
     routine: RoutineNumber,
 ) -> Option<String> {
-    let there = || waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
-    let (path, partner) = there().max_by_key(|(_, partner)| waited(partner, kind))?;
-    let amounts: Vec<_> = there().map(|(path, of)| (path, waited(of, kind))).collect();
-    let place = |path: &LaunchPath| {
-        let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
-        (name.to_owned(), views.innermost(path))
-    };
-    let (routine, waiting) = place(path);
-    let caller = caller(views, path, &amounts);
-    let mut text = format!("They wait for it in {routine}, from {waiting}{caller}");
-    let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
-    if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
-        let does = match kind.unwrap_or_else(|| WaitKind::longest(&partner.blame)) {
+    Some(in_words(&[WaitedPlace::of(views, profile, rank, kind, routine)?]))
+}
+
+/// The same for several kinds of wait, those first that are to be told first: some sentences, none of which names a place
+/// again.
+pub(crate) fn places_waited(
+    views: &PathViews,
+    profile: &MpiProfile,
+    rank: u32,
+    kinds: &[WaitKind],
+) -> Option<String> {
+    let mut places: Vec<Vec<WaitedPlace>> = Vec::new();
+    for kind in kinds {
+        let Some(routine) = routine_to_tell(views, profile, rank, Some(*kind)) else { continue };
+        let Some(place) = WaitedPlace::of(views, profile, rank, Some(*kind), routine) else {
+            continue;
+        };
+        match places.iter_mut().find(|same| same.iter().any(|other| other.is_at(&place))) {
+            Some(same) => same.push(place),
+            None => places.push(vec![place]),
+        }
+    }
+    let mut words: Vec<String> = places.iter().map(|place| in_words(place)).collect();
+    for also in words.iter_mut().skip(1) {
+        *also = also.replacen("They wait", "They also wait", 1);
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// A place where the others wait for a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WaitedPlace {
+    /// Why they wait there
+    kind: WaitKind,
+    /// The routine in which they wait
+    routine: String,
+    /// From where it is called
+    from: String,
+    /// By whom, if that is worth a word
+    caller: String,
+    /// What the rank calls then and from where, if that is known and another place
+    its: Option<(String, String)>,
+}
+
+impl WaitedPlace {
+    /// In calls of a routine, of all waits or of a kind.
+    fn of(
+        views: &PathViews,
+        profile: &MpiProfile,
+        rank: u32,
+        kind: Option<WaitKind>,
+        routine: RoutineNumber,
+    ) -> Option<WaitedPlace> {
+        let is = |(path, _): &(&LaunchPath, _)| path.sums.routine == Some(routine);
+        let there = || waiting_for(views, rank).filter(is);
+        let (path, partner) = there().max_by_key(|(_, partner)| waited(partner, kind))?;
+        let amounts: Vec<_> = there().map(|(path, of)| (path, waited(of, kind))).collect();
+        let place = |path: &LaunchPath| {
+            let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
+            (name.to_owned(), views.innermost(path))
+        };
+        let (routine, from) = place(path);
+        let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
+        Some(WaitedPlace {
+            kind: kind.unwrap_or_else(|| WaitKind::longest(&partner.blame)),
+            caller: caller(views, path, &amounts),
+            its: its.filter(|(its, late)| (its, late) != (&routine, &from)),
+            routine,
+            from,
+        })
+    }
+
+    /// Whether a reader takes it for the same place as another.
+    fn is_at(&self, other: &WaitedPlace) -> bool {
+        (&self.routine, &self.from) == (&other.routine, &other.from)
+    }
+
+    /// What the rank does then.
+    fn does(&self) -> Option<String> {
+        let (its, late) = self.its.as_ref()?;
+        let does = match self.kind {
             _ if its.starts_with("Win_") => "comes to",
             WaitKind::LateSender => "sends in",
             WaitKind::LateReceiver => "receives in",
             WaitKind::Collective => "comes to",
         };
-        text += &format!("; it {does} {its}, from {late}");
+        Some(format!("{does} {its}, from {late}"))
     }
-    Some(text + ".")
+}
+
+/// One place, where the others wait for a reason or for several, in a sentence.
+fn in_words(place: &[WaitedPlace]) -> String {
+    let Some(WaitedPlace { routine, from, caller, .. }) = place.first() else {
+        return String::new();
+    };
+    let mut text = format!("They wait for it in {routine}, from {from}{caller}");
+    if place.len() > 1 {
+        let because: Vec<&str> = place.iter().map(|one| one.kind.because()).collect();
+        text += &format!(", {}", because.join(" and "));
+    }
+    let does: Vec<String> = place.iter().filter_map(WaitedPlace::does).collect();
+    if !does.is_empty() {
+        text += &format!("; it {}", does.join(", and "));
+    }
+    text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(kind: WaitKind, routine: &str, its: Option<&str>) -> WaitedPlace {
+        WaitedPlace {
+            kind,
+            routine: routine.to_owned(),
+            from: "main (ring.c:7)".to_owned(),
+            caller: String::new(),
+            its: its.map(|its| (its.to_owned(), "main (ring.c:5)".to_owned())),
+        }
+    }
+
+    #[test]
+    fn a_place_with_several_reasons_is_named_once() {
+        let exchange = |kind| place(kind, "Sendrecv", None);
+        let (sends, receives) = (exchange(WaitKind::LateSender), exchange(WaitKind::LateReceiver));
+        assert!(sends.is_at(&receives));
+        assert_eq!(
+            in_words(&[sends.clone(), receives]),
+            "They wait for it in Sendrecv, from main (ring.c:7), because it sends late and because it receives late."
+        );
+        assert_eq!(in_words(&[sends]), "They wait for it in Sendrecv, from main (ring.c:7).");
+        let completes = |kind, its| place(kind, "Waitall", Some(its));
+        let both =
+            [completes(WaitKind::LateSender, "Isend"), completes(WaitKind::LateReceiver, "Irecv")];
+        assert_eq!(
+            in_words(&both),
+            "They wait for it in Waitall, from main (ring.c:7), because it sends late and because it receives late; it \
+             sends in Isend, from main (ring.c:5), and receives in Irecv, from main (ring.c:5)."
+        );
+    }
 }

@@ -8,7 +8,7 @@ use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow};
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
 use crate::mpi_views::{
-    PathViews, WaitKind, call_places, lost_words, measured, sentence, where_waited,
+    PathViews, WaitKind, call_places, lost_words, measured, places_waited, sentence,
 };
 use crate::number::{duration, grouped};
 use crate::wording::count;
@@ -153,7 +153,7 @@ impl Verdict {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
             let (_, process) = timeline.processes.get(process)?;
-            places_waited(timeline, (of, paths?), process.rank)
+            places(timeline, (of, paths?), process.rank)
         });
         Verdict { late, words: finding(timeline, late, place) }
     }
@@ -170,7 +170,7 @@ pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
 
 /// Where the others wait for a rank, for each kind of wait that has much of all waits: those with most first, as
 /// topasview --why tells them one by one.
-fn places_waited(
+fn places(
     timeline: &Timeline<'_>,
     (of, paths): (&MpiProfile, &PathViews),
     rank: u32,
@@ -184,14 +184,8 @@ fn places_waited(
     kinds.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
     let all = sum(kinds.iter().map(|(time, _)| *time));
     let is_much = |(time, _): &&(u64, WaitKind)| *time as f64 >= MUCH_OF_WAITS * all as f64;
-    let words: Vec<String> = kinds
-        .iter()
-        .filter(is_much)
-        .filter_map(|(_, kind)| where_waited(paths, of, rank, Some(*kind)))
-        .collect();
-    let (first, others) = words.split_first()?;
-    let also = others.iter().map(|words| words.replacen("They wait", "They also wait", 1));
-    Some([first.clone()].into_iter().chain(also).collect::<Vec<_>>().join(" "))
+    let kinds: Vec<WaitKind> = kinds.iter().filter(is_much).map(|(_, kind)| *kind).collect();
+    places_waited(paths, of, rank, &kinds)
 }
 
 /// How long the ranks waited for each other, without a full stop; None if they did not.
