@@ -1,5 +1,6 @@
 //! In which routine, and where in the source, the others wait for a rank, and what that does then.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
@@ -8,6 +9,9 @@ use topas_mpi_data::{
 
 use super::callers::caller;
 use super::paths::PathViews;
+
+/// A kind of wait is told with its place if ranks wait there for one part in so many of what they wait for a rank: a fifth.
+const MUCH: u128 = 5;
 
 /// A kind of wait for another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +83,31 @@ fn waited(partner: &LaunchPartner, kind: Option<WaitKind>) -> u128 {
     kind.map_or(partner.blame.time(), |kind| kind.time(&partner.blame))
 }
 
-/// That of the routines which `is` wants in which ranks waited most for a rank, in all or for one kind.
-pub(super) fn routine_waited(
+/// That of the routines which `is` wants in which ranks waited most for a rank, in all or for one kind, and how long
+/// they did there, in ns.
+fn longest_waited(
     views: &PathViews,
     rank: u32,
     kind: Option<WaitKind>,
     is: impl Fn(RoutineNumber) -> bool,
-) -> Option<RoutineNumber> {
+) -> Option<(RoutineNumber, u128)> {
     let mut all = BTreeMap::<RoutineNumber, u128>::new();
     for (path, partner) in waiting_for(views, rank) {
         if let Some(routine) = path.sums.routine.filter(|routine| is(*routine)) {
             *all.entry(routine).or_default() += waited(partner, kind);
         }
     }
-    let (routine, time) = all.into_iter().max_by_key(|(_, time)| *time)?;
-    (time > 0).then_some(routine)
+    all.into_iter().max_by_key(|(_, time)| *time).filter(|(_, time)| *time > 0)
+}
+
+/// That routine alone.
+pub(super) fn routine_waited(
+    views: &PathViews,
+    rank: u32,
+    kind: Option<WaitKind>,
+    is: impl Fn(RoutineNumber) -> bool,
+) -> Option<RoutineNumber> {
+    longest_waited(views, rank, kind, is).map(|(routine, _)| routine)
 }
 
 /// Where the others wait for a rank, and what that does then: a sentence. Of all waits or of a kind, and of a kind where
@@ -105,21 +119,11 @@ pub fn where_waited(
     rank: u32,
     kind: Option<WaitKind>,
 ) -> Option<String> {
-    let routine = routine_to_tell(views, profile, rank, kind)?;
-    place(views, profile, rank, kind, routine)
-}
-
-/// The routine of this place.
-fn routine_to_tell(
-    views: &PathViews,
-    profile: &MpiProfile,
-    rank: u32,
-    kind: Option<WaitKind>,
-) -> Option<RoutineNumber> {
     let is_all = kind.is_none() && delayed_before_end(profile, rank, &profile.ranks).is_none();
     let is_before = |of: RoutineNumber| is_all || !of.is_edge();
     let before = routine_waited(views, rank, kind, is_before);
-    before.or_else(|| routine_waited(views, rank, kind, |_| true))
+    let routine = before.or_else(|| routine_waited(views, rank, kind, |_| true))?;
+    place(views, profile, rank, kind, routine)
 }
 
 /// The same, in calls of a routine.
@@ -133,18 +137,33 @@ pub(super) fn place(
     Some(in_words(&[WaitedPlace::of(views, profile, rank, kind, routine)?]))
 }
 
-/// The same for several kinds of wait, those first that are to be told first: some sentences, none of which names a place
-/// again.
-pub(crate) fn places_waited(
-    views: &PathViews,
-    profile: &MpiProfile,
-    rank: u32,
-    kinds: &[WaitKind],
-) -> Option<String> {
+/// The kinds of wait of which a routine has much of what ranks wait for a rank, with this routine, those with most first.
+/// They wait in `MPI_Finalize` once, so of a kind it is taken only if they wait little before.
+fn worth_naming(views: &PathViews, rank: u32) -> Vec<(WaitKind, RoutineNumber)> {
+    let all: u128 = waiting_for(views, rank).map(|(_, partner)| partner.blame.time()).sum();
+    let longest = |kind: WaitKind| {
+        let is_much = |(_, time): &(RoutineNumber, u128)| time.saturating_mul(MUCH) >= all;
+        let before = longest_waited(views, rank, Some(kind), |routine| !routine.is_edge());
+        let any = || longest_waited(views, rank, Some(kind), |_| true);
+        let (routine, time) = before.filter(is_much).or_else(|| any().filter(is_much))?;
+        Some((time, kind, routine))
+    };
+    let mut longest: Vec<_> = WaitKind::ALL.into_iter().filter_map(longest).collect();
+    longest.sort_by_key(|(time, ..)| Reverse(*time));
+    longest.into_iter().map(|(_, kind, routine)| (kind, routine)).collect()
+}
+
+/// Where the others wait for a rank, for each kind of wait that is worth naming: some sentences, none of which names a
+/// place again.
+pub(crate) fn places_waited(views: &PathViews, profile: &MpiProfile, rank: u32) -> Option<String> {
+    let worth_naming = worth_naming(views, rank);
+    // Of many places that have little each, the first one stands for all.
+    if worth_naming.is_empty() {
+        return where_waited(views, profile, rank, None);
+    }
     let mut places: Vec<Vec<WaitedPlace>> = Vec::new();
-    for kind in kinds {
-        let Some(routine) = routine_to_tell(views, profile, rank, Some(*kind)) else { continue };
-        let Some(place) = WaitedPlace::of(views, profile, rank, Some(*kind), routine) else {
+    for (kind, routine) in worth_naming {
+        let Some(place) = WaitedPlace::of(views, profile, rank, Some(kind), routine) else {
             continue;
         };
         match places.iter_mut().find(|same| same.iter().any(|other| other.is_at(&place))) {
@@ -239,6 +258,10 @@ fn in_words(place: &[WaitedPlace]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use topas_mpi_data::{
+        CallPathSums, LaunchPaths, PathAmounts, PathEnding, Routines, Slack, SourceFrames, Waiting,
+    };
+
     use super::*;
 
     fn place(kind: WaitKind, routine: &str, its: Option<&str>) -> WaitedPlace {
@@ -269,5 +292,54 @@ mod tests {
             "They wait for it in Waitall, from main (ring.c:7), because it sends late and because it receives late; it \
              sends in Isend, from main (ring.c:5), and receives in Irecv, from main (ring.c:5)."
         );
+    }
+
+    /// Paths of these routines in which ranks wait so long for rank 1, of a kind each.
+    fn waits(all: &[(&str, WaitKind, u128)]) -> PathViews {
+        let mut paths = LaunchPaths::default();
+        let mut routines = Routines::default();
+        for (id, (routine, kind, time)) in (0..).zip(all) {
+            let waiting = Waiting { time: *time, ..Waiting::default() };
+            let mut blame = Blame::default();
+            match kind {
+                WaitKind::LateSender => blame.late = waiting,
+                WaitKind::LateReceiver => blame.late_receiver = waiting,
+                WaitKind::Collective => blame.collective = waiting,
+            }
+            let partner = LaunchPartner {
+                peer: 1,
+                peer_path: None,
+                blame,
+                slack: Slack::default(),
+                ranks: Vec::new(),
+            };
+            let sums = CallPathSums {
+                routine: routines.number(routine),
+                frames: Vec::new(),
+                ending: PathEnding::Outermost,
+                amounts: PathAmounts::default(),
+                number: None,
+            };
+            paths.paths.push(LaunchPath { id, sums, ranks: Vec::new(), partners: vec![partner] });
+        }
+        let source = SourceFrames::default();
+        PathViews { paths, source, by_rank: false, nameless: Vec::new() }
+    }
+
+    #[test]
+    fn a_place_that_has_little_is_not_named() {
+        let (sender, collective) = (WaitKind::LateSender, WaitKind::Collective);
+        let named = |all: &[(&str, WaitKind, u128)]| -> Vec<String> {
+            let routines = Routines::default();
+            let worth_naming = worth_naming(&waits(all), 1).into_iter();
+            worth_naming.map(|(_, routine)| routines.name(routine).to_owned()).collect()
+        };
+        let all = [("Sendrecv", sender, 1709), ("Comm_dup", collective, 30)];
+        assert_eq!(named(&all), ["Sendrecv"]);
+        // What little they wait in another collective does not stand for the end.
+        let end = ("Finalize", collective, 1780);
+        assert_eq!(named(&[all[0], all[1], end]), ["Finalize", "Sendrecv"]);
+        let all = [("Sendrecv", sender, 1709), ("Bcast", collective, 900), end];
+        assert_eq!(named(&all), ["Sendrecv", "Bcast"]);
     }
 }

@@ -7,9 +7,7 @@ use topas_mpi_data::{HostClocks, MpiProfile, TimeClass, Timeline, TimelineRow};
 
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
-use crate::mpi_views::{
-    PathViews, WaitKind, call_places, lost_words, measured, places_waited, sentence,
-};
+use crate::mpi_views::{PathViews, call_places, lost_words, measured, places_waited, sentence};
 use crate::number::{duration, grouped};
 use crate::wording::count;
 
@@ -109,9 +107,6 @@ pub(super) struct Verdict {
     pub(super) words: Option<String>,
 }
 
-/// A kind of wait that has this share of all waits is told with its place.
-const MUCH_OF_WAITS: f64 = 0.2;
-
 /// From this share of all waits on the delays of a second rank are told.
 const SECOND_RANK: f64 = 0.15;
 
@@ -153,7 +148,7 @@ impl Verdict {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
             let (_, process) = timeline.processes.get(process)?;
-            places(timeline, (of, paths?), process.rank)
+            places_waited(paths?, of, process.rank)
         });
         Verdict { late, words: finding(timeline, late, place) }
     }
@@ -166,26 +161,6 @@ pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
         lost_words(profile, &places)
     };
     worlds.iter().filter_map(|world| of(world.profile?)).collect()
-}
-
-/// Where the others wait for a rank, for each kind of wait that has much of all waits: those with most first, as
-/// topasview --why tells them one by one.
-fn places(
-    timeline: &Timeline<'_>,
-    (of, paths): (&MpiProfile, &PathViews),
-    rank: u32,
-) -> Option<String> {
-    let time = |class: TimeClass| sum(timeline.rows.iter().map(|row| row.times[class as usize]));
-    let mut kinds = [
-        (time(TimeClass::LateSender), WaitKind::LateSender),
-        (time(TimeClass::LateReceiver), WaitKind::LateReceiver),
-        (time(TimeClass::CollectiveWait), WaitKind::Collective),
-    ];
-    kinds.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    let all = sum(kinds.iter().map(|(time, _)| *time));
-    let is_much = |(time, _): &&(u64, WaitKind)| *time as f64 >= MUCH_OF_WAITS * all as f64;
-    let kinds: Vec<WaitKind> = kinds.iter().filter(is_much).map(|(_, kind)| *kind).collect();
-    places_waited(paths, of, rank, &kinds)
 }
 
 /// How long the ranks waited for each other, without a full stop; None if they did not.
