@@ -163,6 +163,11 @@ impl<'l> Timeline<'l> {
         !damage_of(process).is_empty()
     }
 
+    /// How many ranks the launch has: more than the processes if some are not in the logs.
+    pub fn ranks_of_launch(&self) -> u64 {
+        self.processes.len() as u64 + self.missing_ranks
+    }
+
     /// Reads the newest launch of logs, or the newest whose id begins with `id`. None if there is none.
     /// `progress` gets the number of blocks that were read, and of all.
     ///

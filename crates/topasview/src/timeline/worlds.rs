@@ -91,9 +91,10 @@ pub(super) fn shared_processors(timeline: &Timeline<'_>) -> Option<String> {
     for (_, process) in &timeline.processes {
         *hosts.entry(process.facts.value("host")).or_default() += 1;
     }
+    let launch = (timeline.missing_ranks > 0).then(|| timeline.ranks_of_launch());
     let mut known = hosts
         .into_iter()
-        .filter_map(|(host, ranks)| crowded_node(ranks, processors_of(host.as_bytes())?));
+        .filter_map(|(host, ranks)| crowded_node(ranks, launch, processors_of(host.as_bytes())?));
     known.next()
 }
 

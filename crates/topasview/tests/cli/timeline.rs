@@ -225,6 +225,7 @@ fn ranks_that_are_not_in_the_logs_are_told() {
         "{:.3000}",
         told.out
     );
+    has_its_parts_and_scripts(&told.out, "ring: time line of 6 of 8 ranks", 4);
     let quiet = view(dir.path(), &["--timeline", "--quiet"]);
     assert_eq!((quiet.code, &*quiet.err), (1, ""));
 }
