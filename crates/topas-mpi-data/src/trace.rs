@@ -24,7 +24,10 @@ pub(crate) use damage::{LostSpan, damage_of};
 pub use damage::{RankDamage, TraceCut, is_readable, ranks_in_words};
 pub use files::{data_file_beside, is_event_log, trace_files};
 pub(crate) use host_ticks::HostTicks;
-pub use launch::{absent_in_words, absent_ranks, launch_of, launches_in, unfinished_ranks};
+pub use launch::{
+    absent_in_words, absent_ranks, launch_of, launches_in, launches_in_words,
+    several_launches_in_words, unfinished_ranks,
+};
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
 /// What of a file was passed over.
