@@ -9,7 +9,7 @@ use crate::wait_names::WaitNames;
 /// Parts of a run. The first and the last one are told apart: programs begin and end in ways of their own.
 const PARTS: usize = 20;
 
-/// Share of a kind of wait from which on a part of the run, or a rank, has most of it.
+/// Share of a kind of wait from which on a part of the run has most of it.
 const MOST: f64 = 0.5;
 
 /// Share of the measured waits that a log has to tell to say in which rank they arise, and of the time of the ranks to say
@@ -204,11 +204,11 @@ fn short_part(shares: &[f64]) -> Option<(usize, usize)> {
     })
 }
 
-/// The rank in which most waits arise.
+/// The rank in which most waits arise, as the page of time lines names it.
 fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let all: u64 = timeline.rows.iter().map(|row| row.delayed).sum();
-    let most = timeline.rows.iter().max_by_key(|row| row.delayed);
-    let Some(most) = most.filter(|row| row.delayed as f64 > MOST * all as f64) else { return };
+    let most = timeline.late_row().and_then(|row| timeline.rows.get(row));
+    let Some(most) = most else { return };
     let Some((_, process)) = timeline.processes.get(most.process) else { return };
     facts.text("origin_who", format!("rank {}", process.rank));
     facts.number("origin_share", 100.0 * most.delayed as f64 / all as f64);

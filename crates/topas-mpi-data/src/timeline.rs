@@ -12,6 +12,7 @@ mod delays;
 mod epochs;
 mod exchanges;
 mod late_receivers;
+mod late_row;
 mod longest_delay;
 mod message_ends;
 mod message_numbers;
