@@ -584,14 +584,10 @@ impl<'l> TimelineReader<'l, '_> {
     }
 }
 
-/// The call in which a rank was at its end: of its only thread, because the facts do not tell which one.
+/// The call in which a rank was at its end.
 fn inside(process: &TraceProcess, clock: &RowClock<'_>, row: &TimelineRow) -> Option<(u16, u64)> {
-    if process.threads().count() != 1 {
-        return None;
-    }
-    let (routine, tick) = process.facts.value("inside").split_once(' ')?;
-    let began = clock.nanoseconds(tick.parse().ok()?);
-    let routine = routine.parse().ok()?;
+    let (routine, tick) = process.inside()?;
+    let began = clock.nanoseconds(tick);
     // A log that was written in `MPI_Finalize` has this call as its last event.
     (began >= row.ended()).then_some((routine, began))
 }

@@ -236,6 +236,16 @@ impl TraceProcess {
         self.facts.value("state") == "0"
     }
 
+    /// The call in which its only thread was when the log was written, and the tick at which that began. Of several threads
+    /// the facts do not tell which one it was.
+    pub fn inside(&self) -> Option<(u16, u64)> {
+        if self.threads().count() != 1 {
+            return None;
+        }
+        let (routine, tick) = self.facts.value("inside").split_once(' ')?;
+        Some((routine.parse().ok()?, tick.parse().ok()?))
+    }
+
     /// The name of a routine.
     pub fn routine(&self, number: u16) -> String {
         self.routines.get(&number).cloned().unwrap_or_else(|| format!("routine {number}"))
