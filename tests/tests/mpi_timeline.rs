@@ -139,6 +139,11 @@ fn a_late_receiver_inside_an_exchange_is_told() {
             assert!(!page.contains("could not be told"), "{source}, {}: {page:.4000}", mpi.name());
             let late = class(&page, "wait for late receiver");
             assert!(late > 0.5, "{late} s in {source} under {}", mpi.name());
+            // One rank waits there for the sender, and another one for the receiver.
+            let named = page.split("wait for it in ").skip(1);
+            let mut named: Vec<&str> = named.filter_map(|place| place.split(')').next()).collect();
+            named.sort_unstable();
+            assert!(named.windows(2).all(|two| two[0] != two[1]), "{source}: {named:?}");
             let out = places.out.to_str().expect("a path");
             let told = tool(&scratch, "topasview", &["--why", "--json", out], &log);
             let told: Value = serde_json::from_str(&told).expect("JSON");

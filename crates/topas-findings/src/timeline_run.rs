@@ -11,7 +11,7 @@ use crate::wait_names::WaitNames;
 /// Parts of a run. The first and the last one are told apart: programs begin and end in ways of their own.
 const PARTS: usize = 20;
 
-/// Share of a kind of wait from which on a part of the run, or a rank, has most of it.
+/// Share of a kind of wait from which on a part of the run has most of it.
 const MOST: f64 = 0.5;
 
 /// Share of the measured waits that a log has to tell to say in which rank they arise, and of the time of the ranks to say
@@ -147,8 +147,12 @@ fn waits(timeline: &Timeline<'_>, facts: &mut FactValues) {
     facts.number("waits_known", 1.0);
 }
 
-/// Adds what the replay of an event log on a perfect network tells.
+/// Adds what the replay of an event log on a perfect network tells. What took as long as it was measured there would pass for
+/// ranks that depend on each other.
 pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
+    if replay.is_much_as_measured() {
+        return;
+    }
     let Some(factors) = replay.factors() else { return };
     let elapsed = replay.ranks.iter().map(|rank| rank.measured.elapsed).fold(0.0, f64::max);
     let cost = factors.transfer * (1.0 - factors.serialisation) * elapsed / 1e9;
@@ -214,11 +218,11 @@ fn short_part(shares: &[f64]) -> Option<(usize, usize)> {
     })
 }
 
-/// The rank in which most waits arise, and the one in which most others do.
+/// The rank in which most waits arise, as the page of time lines names it, and the one in which most others do.
 fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let all: u64 = timeline.rows.iter().map(|row| row.delayed).sum();
-    let most = timeline.rows.iter().max_by_key(|row| row.delayed);
-    let Some(most) = most.filter(|row| row.delayed as f64 > MOST * all as f64) else { return };
+    let most = timeline.late_row().and_then(|row| timeline.rows.get(row));
+    let Some(most) = most else { return };
     let Some((_, process)) = timeline.processes.get(most.process) else { return };
     facts.text("origin_who", format!("rank {}", process.rank));
     let share = |row: &TimelineRow| 100.0 * row.delayed as f64 / all as f64;
@@ -237,7 +241,30 @@ fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
 
 #[cfg(test)]
 mod tests {
+    use topas_mpi_data::{AsMeasured, ReplayTimes, ReplayedRank};
+
     use super::*;
+
+    #[test]
+    fn a_replay_that_takes_waits_as_measured_claims_no_order_of_ranks() {
+        let rank = |rank| {
+            let times = ReplayTimes { elapsed: 10e9, computing: 5e9 };
+            let host = String::new();
+            let (measured, modelled) = (times, times);
+            ReplayedRank { rank, host, threads: 1, events: 100, paused: 0.0, measured, modelled }
+        };
+        for (as_measured, serialisation) in [(0.9e9, Some(50.0)), (1.1e9, None)] {
+            let replay = Replay {
+                ranks: vec![rank(0), rank(1)],
+                size: Some(2),
+                as_measured: vec![(AsMeasured::Persistent, 100, as_measured)],
+                ..Replay::default()
+            };
+            let mut facts = FactValues::default();
+            add_replay_facts(&replay, &mut facts);
+            assert_eq!(facts.get_number("serialisation"), serialisation, "{as_measured}");
+        }
+    }
 
     #[test]
     fn what_is_the_same_in_all_parts_has_no_error() {

@@ -100,7 +100,8 @@ pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
     FoundBlock, RankDamage, StreamedEvent, TraceCut, TraceFacts, TraceLog, TraceProcess,
     TraceSkips, TraceThread, absent_in_words, absent_ranks, data_file_beside, is_event_log,
-    is_readable, launch_of, launches_in, ranks_in_words, trace_files, unfinished_ranks,
+    is_readable, launch_of, launches_in, launches_in_words, ranks_in_words,
+    several_launches_in_words, trace_files, unfinished_ranks,
 };
 pub use waits::{AskedInVain, Blame, RoutineWaits, WaitFigures};
 pub use worlds::{

@@ -47,6 +47,10 @@ use kind::CallKind;
 use lane::{Lane, RoutineTime};
 pub use network::Network;
 
+/// Of a run of which this share of the time in MPI, or more, took as long as it was measured, a replay does not tell what is
+/// due to the network.
+const MUCH: f64 = 0.1;
+
 /// Share of the time of a run by which pauses of ranks may differ.
 const UNEVEN: f64 = 0.01;
 
@@ -184,6 +188,13 @@ impl Replay {
         let least = all.clone().fold(f64::INFINITY, f64::min);
         let [real, _] = self.elapsed();
         all.fold(0.0, f64::max) - least > UNEVEN * real
+    }
+
+    /// Whether much of the time in MPI took as long as it was measured: then that may be transfer or waiting.
+    pub fn is_much_as_measured(&self) -> bool {
+        let time: f64 = self.as_measured.iter().map(|(_, _, time)| time).sum();
+        let [measured, _] = self.sums();
+        time > 0.0 && time >= MUCH * measured.mpi()
     }
 
     /// The efficiencies of the run, if this is the replay on the perfect network. They need all ranks: the mean

@@ -12,6 +12,7 @@ mod delays;
 mod epochs;
 mod exchanges;
 mod late_receivers;
+mod late_row;
 mod longest_delay;
 mod message_ends;
 mod message_numbers;
@@ -162,6 +163,11 @@ impl<'l> Timeline<'l> {
     pub fn is_damaged(&self, process: usize) -> bool {
         let process = self.processes.get(process).map(|(_, process)| *process);
         !damage_of(process).is_empty()
+    }
+
+    /// How many ranks the launch has: more than the processes if some are not in the logs.
+    pub fn ranks_of_launch(&self) -> u64 {
+        self.processes.len() as u64 + self.missing_ranks
     }
 
     /// Reads the newest launch of logs, or the newest whose id begins with `id`. None if there is none.
@@ -579,14 +585,10 @@ impl<'l> TimelineReader<'l, '_> {
     }
 }
 
-/// The call in which a rank was at its end: of its only thread, because the facts do not tell which one.
+/// The call in which a rank was at its end.
 fn inside(process: &TraceProcess, clock: &RowClock<'_>, row: &TimelineRow) -> Option<(u16, u64)> {
-    if process.threads().count() != 1 {
-        return None;
-    }
-    let (routine, tick) = process.facts.value("inside").split_once(' ')?;
-    let began = clock.nanoseconds(tick.parse().ok()?);
-    let routine = routine.parse().ok()?;
+    let (routine, tick) = process.inside()?;
+    let began = clock.nanoseconds(tick);
     // A log that was written in `MPI_Finalize` has this call as its last event.
     (began >= row.ended()).then_some((routine, began))
 }

@@ -24,7 +24,10 @@ pub(crate) use damage::{LostSpan, damage_of};
 pub use damage::{RankDamage, TraceCut, is_readable, ranks_in_words};
 pub use files::{data_file_beside, is_event_log, trace_files};
 pub(crate) use host_ticks::HostTicks;
-pub use launch::{absent_in_words, absent_ranks, launch_of, launches_in, unfinished_ranks};
+pub use launch::{
+    absent_in_words, absent_ranks, launch_of, launches_in, launches_in_words,
+    several_launches_in_words, unfinished_ranks,
+};
 pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
 /// What of a file was passed over.
@@ -231,6 +234,16 @@ impl TraceProcess {
     /// Whether the process ended without a sign of it: it was killed.
     pub fn was_lost(&self) -> bool {
         self.facts.value("state") == "0"
+    }
+
+    /// The call in which its only thread was when the log was written, and the tick at which that began. Of several threads
+    /// the facts do not tell which one it was.
+    pub fn inside(&self) -> Option<(u16, u64)> {
+        if self.threads().count() != 1 {
+            return None;
+        }
+        let (routine, tick) = self.facts.value("inside").split_once(' ')?;
+        Some((routine.parse().ok()?, tick.parse().ok()?))
     }
 
     /// The name of a routine.

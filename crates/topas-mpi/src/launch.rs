@@ -3,48 +3,23 @@
 
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    TraceLog, absent_in_words, absent_ranks, launch_of, launches_in, ranks_in_words,
+    TraceLog, absent_in_words, absent_ranks, launch_of, launches_in, launches_in_words,
+    ranks_in_words, several_launches_in_words,
 };
 
 use crate::{TOOL, exit};
 
-/// Most launches that are named.
-const MOST_NAMED: usize = 8;
-
-/// Launches with their ranks, the newest first.
-fn in_words(launches: &[(String, usize)]) -> String {
-    let words: Vec<String> = launches
-        .iter()
-        .rev()
-        .take(MOST_NAMED)
-        .map(|(id, ranks)| {
-            let plural = if *ranks == 1 { "" } else { "s" };
-            format!("{} ({ranks} rank{plural})", Shown(id.as_bytes()))
-        })
-        .collect();
-    let more = if launches.len() > MOST_NAMED { ", ..." } else { "" };
-    words.join(", ") + more
-}
-
 /// The launch that is meant, by its id: the newest, or that of `--launch`. If there are others and none was named, this
 /// is said. The Err is the exit code, if there is no such launch; that has been said, too.
 pub fn chosen(logs: &[TraceLog], wanted: Option<&str>) -> Result<String, u8> {
-    let mut launches = launches_in(logs);
-    // Ranks of which the logs have too little to tell their launch are no launch of their own.
-    if launches.len() > 1 {
-        launches.retain(|(id, _)| !id.is_empty());
-    }
+    let launches = launches_in(logs);
     let Some(id) = launch_of(&launches, wanted) else {
         let what = format!("no launch {} in the logs", Shown(wanted.unwrap_or("").as_bytes()));
-        TOOL.error(&what, None, &format!("there are: {}", in_words(&launches)));
+        TOOL.error(&what, None, &format!("there are: {}", launches_in_words(&launches)));
         return Err(exit::FAILED);
     };
-    if wanted.is_none() && launches.len() > 1 {
-        TOOL.say(&format!(
-            "the logs hold {} launches; the newest is taken, and --launch takes another: {}",
-            launches.len(),
-            in_words(&launches)
-        ));
+    if let Some(words) = several_launches_in_words(&launches).filter(|_| wanted.is_none()) {
+        TOOL.say(&words);
     }
     Ok(id.to_owned())
 }

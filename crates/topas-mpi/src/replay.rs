@@ -1,20 +1,22 @@
 //! `topas-mpi replay`: a run on another network, from its event log.
 
+mod data;
+
 use std::fmt::Write as _;
 use std::io;
 use std::time::Instant;
 
-use serde_json::{Value, json};
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    AsMeasured, Calibration, Network, PopFactors, Replay, ReplayTimes, TraceLog, launches_in,
-    processors_of, replay, unfinished_ranks,
+    AsMeasured, Calibration, Network, PopFactors, Replay, ReplayTimes, ReplayedRoutine, TraceLog,
+    launches_in, processors_of, replay, unfinished_ranks,
 };
 use topas_terminal::Printed;
 
 use crate::args::Replay as Options;
 use crate::trace::{DAMAGED_HINT, warn};
 use crate::{TOOL, exit, launch};
+use data::{object, ranks_csv, routines_csv};
 
 /// Rows of a table for people; data have all.
 const ROWS: usize = 32;
@@ -227,8 +229,26 @@ fn tree(factors: &PopFactors) -> [(&'static str, &'static str, f64, &'static str
     ]
 }
 
-fn row_of(title: &str, [measured, model]: [f64; 2]) -> Vec<String> {
-    vec![title.to_owned(), seconds(measured), seconds(model), percent(model, measured)]
+/// What stands in place of a share that no part of a whole can have.
+const MORE: &str = "more";
+
+impl Shows {
+    /// The time in the model by that which was measured. On a network that delays nothing, ranks take longer in a call only
+    /// because they come sooner and wait there for others.
+    fn by_measured(&self, [measured, model]: [f64; 2]) -> String {
+        /// What a time may differ by, as a part of it, that was added up in another order.
+        const ROUNDED: f64 = 0.0005;
+        let delays_nothing = self.network.is_perfect() && self.network.processors >= 1.0;
+        match delays_nothing && model > measured * (1.0 + ROUNDED) {
+            true => MORE.to_owned(),
+            false => percent(model, measured),
+        }
+    }
+
+    fn row_of(&self, title: &str, times: [f64; 2]) -> Vec<String> {
+        let [measured, model] = times.map(seconds);
+        vec![title.to_owned(), measured, model, self.by_measured(times)]
+    }
 }
 
 fn text(shows: &Shows) -> String {
@@ -252,9 +272,9 @@ fn text(shows: &Shows) -> String {
     out += &columns(
         &[
             head,
-            row_of("elapsed, longest rank", model.elapsed()),
-            row_of("computing, mean of a rank", mean(|times| times.computing)),
-            row_of("in MPI, mean of a rank", mean(ReplayTimes::mpi)),
+            shows.row_of("elapsed, longest rank", model.elapsed()),
+            shows.row_of("computing, mean of a rank", mean(|times| times.computing)),
+            shows.row_of("in MPI, mean of a rank", mean(ReplayTimes::mpi)),
         ],
         &[0],
     );
@@ -283,7 +303,7 @@ fn text(shows: &Shows) -> String {
     out.push('\n');
     out += &ranks_text(model);
     out.push('\n');
-    out += &routines_text(model);
+    out += &routines_text(shows);
     out.push('\n');
     out += &notes(shows);
     out
@@ -333,7 +353,8 @@ fn ranks_text(model: &Replay) -> String {
     text
 }
 
-fn routines_text(model: &Replay) -> String {
+fn routines_text(shows: &Shows) -> String {
+    let model = &shows.model;
     let titles = ["routine", "calls", "measured[s]", "model[s]", "model/measured"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     for routine in model.routines.iter().take(ROWS) {
@@ -342,7 +363,7 @@ fn routines_text(model: &Replay) -> String {
             routine.calls.to_string(),
             seconds(routine.measured),
             seconds(routine.modelled),
-            percent(routine.modelled, routine.measured),
+            shows.by_measured([routine.measured, routine.modelled]),
         ]);
     }
     let mut text = columns(&rows, &[0]);
@@ -356,6 +377,15 @@ fn routines_text(model: &Replay) -> String {
 fn notes(shows: &Shows) -> String {
     let model = &shows.model;
     let mut notes = Vec::new();
+    let is_more =
+        |routine: &ReplayedRoutine| shows.by_measured([routine.measured, routine.modelled]) == MORE;
+    if model.routines.iter().take(ROWS).any(is_more) {
+        notes.push(
+            "more: what kept ranks elsewhere, as transfer, a receiver of a large message or the lack of a processor, \
+             does so no longer in the model. They come to these calls sooner, and wait there for others."
+                .to_owned(),
+        );
+    }
     let mut all = 0.0;
     for (reason, calls, time) in &model.as_measured {
         all += time;
@@ -467,122 +497,29 @@ fn crowd(model: &Replay) -> Option<String> {
     })
 }
 
-fn times(times: &ReplayTimes) -> Value {
-    json!({
-        "elapsed_seconds": times.elapsed / NS,
-        "computing_seconds": times.computing / NS,
-        "mpi_seconds": times.mpi() / NS,
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn object(shows: &Shows) -> Value {
-    let model = &shows.model;
-    let ranks: Vec<Value> = model
-        .ranks
-        .iter()
-        .map(|rank| {
-            json!({
-                "rank": rank.rank,
-                "host": rank.host,
-                "threads": rank.threads,
-                "events": rank.events,
-                "measured": times(&rank.measured),
-                "model": times(&rank.modelled),
-            })
-        })
-        .collect();
-    let routines: Vec<Value> = model
-        .routines
-        .iter()
-        .map(|routine| {
-            json!({
-                "routine": routine.name,
-                "calls": routine.calls,
-                "measured_seconds": routine.measured / NS,
-                "model_seconds": routine.modelled / NS,
-            })
-        })
-        .collect();
-    let as_measured: Vec<Value> = model
-        .as_measured
-        .iter()
-        .map(|(reason, calls, time)| {
-            json!({ "reason": reason.word(), "calls": calls, "seconds": time / NS })
-        })
-        .collect();
-    let [real, ideal] = model.elapsed();
-    let [measured, modelled] = model.sums();
-    let factors = shows.perfect.factors().map(|factors| {
-        tree(&factors).iter().map(|(key, _, value, _)| ((*key).to_owned(), json!(value))).collect()
-    });
-    json!({
-        "schema": "topas.mpi.replay/1",
-        "launch": shows.launch,
-        "launches": shows.launches,
-        "ranks_here": model.ranks.len(),
-        "ranks_of_run": model.size,
-        "network": {
-            "perfect": shows.network.is_perfect(),
-            "latency_us": shows.network.latency / 1e3,
-            "bandwidth_mb_per_s": (shows.network.per_byte > 0.0).then(|| 1e3 / shows.network.per_byte),
-            "calibrated": shows.network.calibration.is_some(),
-            "processors": shows.network.processors,
-        },
-        "elapsed": { "measured_seconds": real / NS, "model_seconds": ideal / NS },
-        "sum": { "measured": times(&measured), "model": times(&modelled) },
-        "efficiencies": factors.map_or(Value::Null, Value::Object),
-        "ranks": ranks,
-        "routines": routines,
-        "as_measured": as_measured,
-        "left_out": model.damage.iter().map(|damage| json!({
-            "rank": damage.rank,
-            "damaged_blocks": damage.damaged,
-            "absent_blocks": damage.absent,
-            "events": damage.events,
-            "seconds": damage.time as f64 / NS,
-        })).collect::<Vec<_>>(),
-        "cut": model.is_cut,
-        "without_finalize": shows.unfinished,
-        "messages": { "sent": model.sent, "received": model.received, "left": model.left },
-        "events": model.events,
-        "overwritten": model.missing,
-        "paused_seconds": model.ranks.iter().map(|rank| rank.paused).sum::<f64>() / NS,
-        "polls": model.polls,
-        "replay_seconds": shows.took,
-    })
-}
-
-fn ranks_csv(shows: &Shows) -> String {
-    let mut text = "rank,host,threads,events,elapsed_s,model_elapsed_s,computing_s,\
-                    model_computing_s,mpi_s,model_mpi_s\n"
-        .to_owned();
-    for rank in &shows.model.ranks {
-        let (a, b) = (&rank.measured, &rank.modelled);
-        let times = [a.elapsed, b.elapsed, a.computing, b.computing, a.mpi(), b.mpi()];
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{}",
-            rank.rank,
-            quoted(&rank.host),
-            rank.threads,
-            rank.events,
-            times.map(|time| format!("{:.9}", time / NS)).join(",")
-        );
+    #[test]
+    fn on_a_perfect_network_no_share_is_above_all() {
+        let on = |network: Network| Shows {
+            launch: String::new(),
+            launches: 1,
+            unfinished: Vec::new(),
+            network,
+            model: Replay::default(),
+            perfect: Replay::default(),
+            took: 0.0,
+        };
+        let perfect = on(Network::default());
+        assert_eq!(perfect.by_measured([1530.0, 42_275.0]), "more");
+        assert_eq!(perfect.by_measured([42_275.0, 42_275.1]), "100.0%");
+        assert_eq!(perfect.by_measured([200.0, 100.0]), "50.0%");
+        assert_eq!(perfect.by_measured([0.0, 0.0]), "-");
+        let slower = on(Network { latency: 1000.0, ..Network::default() });
+        assert_eq!(slower.by_measured([100.0, 300.0]), "300.0%");
+        let slow = on(Network { processors: 0.5, ..Network::default() });
+        assert_eq!(slow.by_measured([100.0, 200.0]), "200.0%");
     }
-    text
-}
-
-fn routines_csv(shows: &Shows) -> String {
-    let mut text = "routine,calls,measured_s,model_s\n".to_owned();
-    for routine in &shows.model.routines {
-        let times = [routine.measured, routine.modelled].map(|time| format!("{:.9}", time / NS));
-        let _ = writeln!(text, "{},{},{}", routine.name, routine.calls, times.join(","));
-    }
-    text
-}
-
-/// A cell of text that ends no cell and no line.
-fn quoted(text: &str) -> String {
-    let text = Shown(text.as_bytes()).to_string();
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -371,8 +371,8 @@ fn perfetto_reads_the_same() {
     assert_eq!(numbers[3], bytes.len() as u64);
 }
 
-/// The log of a rank that pauses measuring once: routine 0 is MPI_Pcontrol, and 1 is MPI_Barrier. A tick is a nanosecond.
-fn paused() -> Vec<u8> {
+/// The log of a rank: routine 0 is MPI_Pcontrol, and 1 is MPI_Barrier. A tick is a nanosecond.
+fn log_of(calls: &[(u16, u64, u64, CallArguments)], state: &str) -> Vec<u8> {
     let head = |content| BlockHead { process: 7, ..BlockHead::new(content) };
     let mut block = Box::new(TraceBlock {
         head: BlockHead { first: 1000, ..head(BlockContent::Events) },
@@ -380,23 +380,62 @@ fn paused() -> Vec<u8> {
     });
     let mut writer = Box::new(Writer::new());
     writer.begin(&mut block);
-    let none = CallArguments::NONE;
-    for (routine, began, ended, arguments) in [
-        (1, 1000, 2000, none),
-        (0, 5000, 5000, CallArguments::PAUSING),
-        (0, 9000, 9010, none),
-        (1, 9500, 9900, none),
-    ] {
+    for (routine, began, ended, arguments) in calls.iter().copied() {
         assert!(writer.put(&mut block, &CallEvent { routine, began, ended, arguments }));
     }
     block.close(0, writer.last());
-    let text = "rank 0\nranks 1\nstate 1\nhost n1\nid a\nbegan 0 0 5\nlatest 10000 10000 10005\n\
-                routine 0 MPI_Pcontrol\nroutine 1 MPI_Barrier\n";
+    let text = format!(
+        "rank 0\nranks 1\nhost n1\nid a\nbegan 0 0 5\nlatest 10000 10000 10005\n\
+         routine 0 MPI_Pcontrol\nroutine 1 MPI_Barrier\n{state}"
+    );
     let mut told = BlockHead { filled: text.len() as u64, ..head(BlockContent::Facts) };
     told.check = checksum(&told, text.as_bytes());
     let mut facts = [&told.encode()[..], text.as_bytes()].concat();
     facts.resize(LENGTH, 0);
     [&block.head.encode()[..], &block.body, &facts].concat()
+}
+
+/// That of a rank that pauses measuring once.
+fn paused() -> Vec<u8> {
+    let none = CallArguments::NONE;
+    let calls = [
+        (1, 1000, 2000, none),
+        (0, 5000, 5000, CallArguments::PAUSING),
+        (0, 9000, 9010, none),
+        (1, 9500, 9900, none),
+    ];
+    log_of(&calls, "state 1\n")
+}
+
+#[test]
+fn a_call_that_did_not_end_is_in_all_exports() {
+    let dir = tempfile::tempdir().unwrap();
+    let calls = [(1, 1000, 2000, CallArguments::NONE)];
+    let killed = log_of(&calls, "state 0\ninside 1 6000\nended 9000\n");
+    fs::write(dir.path().join("log"), killed).unwrap();
+    let unended = |args: &[&str]| -> Vec<serde_json::Value> {
+        let args = [&["--chrome"][..], args].concat();
+        let json: serde_json::Value = serde_json::from_slice(&told(dir.path(), &args)).unwrap();
+        let events = json["traceEvents"].as_array().unwrap().iter();
+        events.filter(|event| event["args"]["did_not_end"] == true).cloned().collect()
+    };
+    let [call] = &unended(&[])[..] else { panic!("one call: {:?}", unended(&[])) };
+    assert_eq!(
+        (&call["ph"], &call["name"], &call["tid"]),
+        (&"X".into(), &"MPI_Barrier".into(), &0.into())
+    );
+    assert_eq!((&call["ts"], &call["dur"]), (&6.0.into(), &3.0.into()), "{call}");
+    assert_eq!((unended(&["--to", "0.000005"]).len(), unended(&["--rank", "1"]).len()), (0, 0));
+    let bytes = told(dir.path(), &["--perfetto"]);
+    let counts = perfetto(&bytes);
+    let slices = ["MPI_Barrier", "wait in collective"].map(|name| counts.slices[name]);
+    assert_eq!(slices, [(2, 4000), (1, 3000)]);
+    assert!(bytes.windows(11).any(|word| word == b"did_not_end"), "its annotation has a name");
+    told(dir.path(), &["--paraver", "run"]);
+    let prv = Prv::read(&dir.path().join("run.prv"));
+    assert!(prv.states.contains(&(1, 6000, 9000, 5)), "{:?}", prv.states);
+    assert_eq!(prv.events.iter().filter(|(_, _, value)| *value > 0).count(), 2);
+    assert_eq!(prv.events.iter().filter(|(_, _, value)| *value == 0).count(), 2);
 }
 
 #[test]

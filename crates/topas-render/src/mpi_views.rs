@@ -66,6 +66,7 @@ pub(crate) use routines::{
 pub use standing::{
     CallPlaces, call_places, call_words, lost_words, standing_words, standstill_words,
 };
+pub(crate) use waited_place::places_waited;
 pub use waited_place::{WaitKind, where_waited};
 pub use worlds::{
     WorldViews, link_started_by, started_by, starter, starters_in_words, worlds_in_words,

@@ -93,7 +93,8 @@ impl TimelinePage<'_> {
             let text = first.map_or("", |process| process.facts.value(key));
             Shown(text.as_bytes()).to_string()
         };
-        let ranks = crate::wording::count(timeline.processes.len() as u64, "rank");
+        let all = timeline.ranks_of_launch();
+        let ranks = crate::wording::count_of(timeline.processes.len() as u64, all, "rank");
         let worlds = match timeline.worlds.len() {
             0 | 1 => String::new(),
             worlds => format!(" in {worlds} worlds"),

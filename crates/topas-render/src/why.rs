@@ -40,6 +40,8 @@ pub struct SearchedRun {
     pub has_log: bool,
     /// Its event log cannot be read in full, and nothing of it was used
     pub is_log_damaged: bool,
+    /// A replay of its event log takes much of the time in MPI as it was measured
+    pub is_replay_partial: bool,
     /// Its profile is what its ranks left when they ended without a word
     pub is_left: bool,
     /// That measuring was paused for a part of the run: a sentence
@@ -298,6 +300,9 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
             let kept = match source {
                 FactSource::EventLog if run.is_log_damaged => {
                     "; the event log of this run is damaged"
+                }
+                FactSource::EventLog if run.is_replay_partial => {
+                    "; of this run too much can only be replayed as it was measured"
                 }
                 FactSource::EventLog if run.is_left => {
                     "; if this run kept an event log, topas-mpi collect writes it"

@@ -38,6 +38,11 @@ pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
+/// `3 of 4 PEs`, or `4 PEs` of all.
+pub(crate) fn count_of(n: u64, all: u64, one: &str) -> String {
+    if n == all { count(n, one) } else { format!("{n} of {}", count(all, one)) }
+}
+
 /// `1 run`, `12 runs`.
 pub(crate) fn runs(n: u64) -> String {
     count(n, "run")

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use topas_data::Source;
 use topas_format::shown::Shown;
 use topas_mpi_data::{
-    Origin, Timeline, TraceLog, absent_in_words, absent_ranks, is_readable, own_uid,
-    read_spool_files, spool_files, trace_files,
+    Origin, Timeline, TraceLog, absent_in_words, absent_ranks, is_readable, launch_of, launches_in,
+    launches_in_words, own_uid, read_spool_files, several_launches_in_words, spool_files,
+    trace_files,
 };
 use topas_render::timeline::{LogFile, TimelinePage};
 use topas_terminal::{Printed, Progress};
@@ -171,20 +172,32 @@ fn page(
         TOOL.error(&"cannot read the event log", Some(&cause), "is it still written?");
         exit::INPUT
     };
+    let mut launches = launches_in(logs);
+    let none_such = |launches: &[(String, usize)]| {
+        let id = args.launch.as_deref().unwrap_or_default();
+        let there = format!("there are: {}", launches_in_words(launches));
+        TOOL.error(&format!("no launch {id} in the event logs"), None, &there);
+        exit::NO_PES
+    };
+    let id = launch_of(&launches, args.launch.as_deref()).map(str::to_owned);
+    let id = id.ok_or_else(|| none_such(&launches))?;
+    let worlds = RunWorlds::of(args, &launches, &id, named);
+    let drawn = worlds.ids();
+    // The other worlds of the run are drawn, too.
+    launches.retain(|(other, _)| *other == id || !drawn.contains(&other.as_str()));
+    let several = several_launches_in_words(&launches);
+    if let Some(words) = several.filter(|_| args.launch.is_none() && !args.quiet) {
+        TOOL.say(&words);
+    }
     let mut progress = Progress::new(TOOL, args.quiet);
     let tell = |read, all| progress.at(|| format!("{read} of {all} blocks read"));
-    let worlds = RunWorlds::of(args, logs, named);
-    let timeline = match &worlds.ids()[..] {
-        [_, _, ..] => Timeline::read_worlds(logs, &worlds.ids(), tell),
-        _ => Timeline::read(logs, args.launch.as_deref(), tell),
+    let timeline = match &drawn[..] {
+        [_, _, ..] => Timeline::read_worlds(logs, &drawn, tell),
+        _ => Timeline::read(logs, Some(&id), tell),
     };
     let timeline = timeline.map_err(failed)?;
     drop(progress);
-    let Some(timeline) = timeline else {
-        let id = args.launch.as_deref().unwrap_or_default();
-        TOOL.error(&format!("no launch {id} in the event logs"), None, LOGS_HINT);
-        return Err(exit::NO_PES);
-    };
+    let timeline = timeline.ok_or_else(|| none_such(&launches))?;
     if timeline.rows.iter().all(|row| row.calls == 0) && !timeline.damage.is_empty() {
         TOOL.error(&"no call of this launch can be read", None, DAMAGED_HINT);
         return Err(exit::INPUT);

@@ -52,6 +52,8 @@ struct KnownRun {
     failed: bool,
     /// The event log of the run cannot be read in full
     is_log_damaged: bool,
+    /// A replay of it takes much of the time in MPI as it was measured
+    is_replay_partial: bool,
 }
 
 /// Searches: the exit code.
@@ -112,6 +114,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         worlds: worlds(args, rules, &run, &links),
         standing,
         is_log_damaged: run.is_log_damaged,
+        is_replay_partial: run.is_replay_partial,
         is_left: run.profile.as_ref().is_some_and(|profile| profile.origin == Origin::Left),
         ..searched(run.table.as_ref(), run.profile.as_ref(), &facts)
     };
@@ -317,7 +320,10 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
         Err(cause) => Err(cause),
     };
     match replayed {
-        Ok(replay) => add_replay_facts(&replay, facts),
+        Ok(replay) => {
+            run.is_replay_partial = replay.is_much_as_measured();
+            add_replay_facts(&replay, facts);
+        }
         Err(cause) => {
             run.failed = true;
             failed(Path::new("the event log"), cause);

@@ -248,7 +248,14 @@ impl<'l, 'n> Engine<'l, 'n> {
                 self.counts.polls += 1;
                 Some(call.at)
             }
-            CallKind::AsMeasured(reason) => Some(self.as_measured(call, reason)),
+            CallKind::AsMeasured(reason) => {
+                self.lanes[lane].restarts |= reason == AsMeasured::Persistent;
+                Some(self.as_measured(call, reason))
+            }
+            CallKind::StartedAsMeasured(reason) => {
+                self.lanes[lane].untold_started(reason);
+                Some(call.at)
+            }
             CallKind::Send | CallKind::SendStarted => {
                 self.send(lane, call);
                 if call.kind == CallKind::SendStarted {

@@ -50,6 +50,8 @@ pub(super) enum CallKind {
     GatheringStarted(Gathering),
     /// Not modelled: takes as long as it took
     AsMeasured(AsMeasured),
+    /// Takes no time; what completes its request is not modelled
+    StartedAsMeasured(AsMeasured),
 }
 
 /// Why a call takes as long in the model as it did in reality.
@@ -159,6 +161,9 @@ impl CallKind {
                 None => CallKind::Free,
             },
             FunctionClass::Neighborhood(Blocking) => CallKind::AsMeasured(AsMeasured::Groups),
+            FunctionClass::Neighborhood(Nonblocking) => {
+                CallKind::StartedAsMeasured(AsMeasured::Groups)
+            }
             FunctionClass::RmaSynchronization(Epoch::General | Epoch::Passive) => {
                 CallKind::AsMeasured(AsMeasured::Rma)
             }
@@ -198,6 +203,9 @@ mod tests {
             ("MPI_Win_lock", CallKind::AsMeasured(AsMeasured::Rma)),
             ("MPI_File_write_all", CallKind::AsMeasured(AsMeasured::Files)),
             ("MPI_Startall", CallKind::AsMeasured(AsMeasured::Persistent)),
+            ("MPI_Neighbor_alltoall", CallKind::AsMeasured(AsMeasured::Groups)),
+            ("MPI_Ineighbor_alltoall", CallKind::StartedAsMeasured(AsMeasured::Groups)),
+            ("MPI_Neighbor_alltoall_init", CallKind::Free),
             ("MPI_Comm_rank", CallKind::Free),
             ("MPI_Pcontrol", CallKind::Controls),
             ("MPI_Finalize", CallKind::Ends),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use topas_trace::{CallArguments, ROUTINES};
 
 use super::gatherings::Arrival;
-use super::kind::CallKind;
+use super::kind::{AsMeasured, CallKind};
 use super::links::Links;
 use super::messages::MessageKey;
 use crate::trace::{EventStream, ProcessClock};
@@ -15,7 +15,7 @@ use crate::trace::{EventStream, ProcessClock};
 /// Gaps between two calls that ask for something, in ns, up to which the rank does nothing else.
 const POLLING: f64 = 2_000.0;
 
-/// Requests of sends that are remembered, to tell which request a call without bytes completes.
+/// Requests of sends, and such that are not modelled, that are remembered, to tell which request a call without bytes completes.
 const SENDS: usize = 4096;
 
 /// A call that is being replayed.
@@ -137,6 +137,10 @@ pub(super) struct Lane<'l> {
     pub events: u64,
     pub open: Vec<OpenRequest>,
     pub sends: VecDeque<u64>,
+    /// Open requests that are not modelled: their order, and why
+    pub untold: VecDeque<(u64, AsMeasured)>,
+    /// Whether requests may be open of which the log does not tell when they are started anew
+    pub restarts: bool,
     pub links: Links,
     sequence: u64,
     pub routines: Vec<RoutineTime>,
@@ -175,6 +179,8 @@ impl<'l> Lane<'l> {
             events: 0,
             open: Vec::new(),
             sends: VecDeque::new(),
+            untold: VecDeque::new(),
+            restarts: false,
             links: Links::default(),
             sequence: 0,
             routines: vec![RoutineTime::default(); ROUTINES],
@@ -276,6 +282,30 @@ impl<'l> Lane<'l> {
         }
         let sequence = self.next_sequence();
         self.sends.push_back(sequence);
+    }
+
+    /// A request that is not modelled is open.
+    pub fn untold_started(&mut self, why: AsMeasured) {
+        if self.untold.len() == SENDS {
+            self.untold.pop_front();
+        }
+        let sequence = self.next_sequence();
+        self.untold.push_back((sequence, why));
+    }
+
+    /// Why nobody knows when what a call completes was there: of the oldest request before `than` that is not modelled, or
+    /// of requests that are started again and again, of which one may be meant if there is no other.
+    pub fn take_untold(&mut self, than: Option<u64>) -> Option<AsMeasured> {
+        let is_older =
+            |(sequence, _): &&(u64, AsMeasured)| than.is_none_or(|than| *sequence < than);
+        match self.untold.front().filter(is_older) {
+            Some((_, why)) => {
+                let why = *why;
+                self.untold.pop_front();
+                Some(why)
+            }
+            None => (than.is_none() && self.restarts).then_some(AsMeasured::Persistent),
+        }
     }
 
     /// A receive or a collective whose request is open.

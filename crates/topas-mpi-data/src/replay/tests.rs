@@ -9,6 +9,8 @@ use topas_trace::{
 
 use super::*;
 
+mod untold;
+
 const INIT: u16 = 1;
 const FINALIZE: u16 = 2;
 const SEND: u16 = 3;
@@ -25,7 +27,9 @@ const WAITANY: u16 = 13;
 const ALLREDUCE: u16 = 14;
 const SENDRECV: u16 = 15;
 const PCONTROL: u16 = 16;
-const NAMES: [(u16, &str); 16] = [
+const START: u16 = 17;
+const INEIGHBOR: u16 = 18;
+const NAMES: [(u16, &str); 18] = [
     (INIT, "MPI_Init"),
     (FINALIZE, "MPI_Finalize"),
     (SEND, "MPI_Send"),
@@ -42,6 +46,8 @@ const NAMES: [(u16, &str); 16] = [
     (ALLREDUCE, "MPI_Allreduce"),
     (SENDRECV, "MPI_Sendrecv"),
     (PCONTROL, "MPI_Pcontrol"),
+    (START, "MPI_Start"),
+    (INEIGHBOR, "MPI_Ineighbor_alltoall"),
 ];
 
 /// What a millisecond is in ticks: a tick is half a nanosecond.

@@ -288,8 +288,12 @@ impl TimelineRow {
 
     /// The waits in the call that did not end, in ns: the log does not tell for whom.
     pub fn unended_wait(&self) -> u64 {
-        let waits = self.tail.iter().filter(|part| part.routine.is_some() && part.class.is_wait());
-        waits.map(TailPart::time).sum()
+        self.unended_call().filter(|part| part.class.is_wait()).map_or(0, TailPart::time)
+    }
+
+    /// The call that did not end, if the row ended in one.
+    pub fn unended_call(&self) -> Option<&TailPart> {
+        self.tail.iter().find(|part| part.routine.is_some())
     }
 
     /// Nanoseconds by [`TimeClass`] up to the last event.

@@ -3,10 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use topas_format::shown::Shown;
+
 use super::damage::{MOST_RANKS, ranks_in_words};
 use super::{TraceLog, TraceProcess};
 
-/// The launches whose ranks are in logs, the oldest first: the id as the log has it, and ranks.
+/// Most launches that are named.
+const MOST_NAMED: usize = 8;
+
+/// The launches whose ranks are in logs, the oldest first: the id as the log has it, and ranks. Ranks of which the logs have
+/// too little to tell their launch are no launch of their own beside others.
 pub fn launches_in(logs: &[TraceLog]) -> Vec<(String, usize)> {
     let mut all: BTreeMap<String, (u64, usize)> = BTreeMap::new();
     for process in logs.iter().flat_map(|log| &log.processes) {
@@ -16,7 +22,36 @@ pub fn launches_in(logs: &[TraceLog]) -> Vec<(String, usize)> {
     }
     let mut all: Vec<(String, (u64, usize))> = all.into_iter().collect();
     all.sort_by_key(|(_, (began, _))| *began);
+    if all.len() > 1 {
+        all.retain(|(id, _)| !id.is_empty());
+    }
     all.into_iter().map(|(id, (_, ranks))| (id, ranks)).collect()
+}
+
+/// Launches with their ranks, the newest first.
+pub fn launches_in_words(launches: &[(String, usize)]) -> String {
+    let words: Vec<String> = launches
+        .iter()
+        .rev()
+        .take(MOST_NAMED)
+        .map(|(id, ranks)| {
+            let plural = if *ranks == 1 { "" } else { "s" };
+            format!("{} ({ranks} rank{plural})", Shown(id.as_bytes()))
+        })
+        .collect();
+    let more = if launches.len() > MOST_NAMED { ", ..." } else { "" };
+    words.join(", ") + more
+}
+
+/// That there are several launches and which of them is taken, where none was named; None of one.
+pub fn several_launches_in_words(launches: &[(String, usize)]) -> Option<String> {
+    (launches.len() > 1).then(|| {
+        format!(
+            "the logs hold {} launches; the newest is taken, and --launch takes another: {}",
+            launches.len(),
+            launches_in_words(launches)
+        )
+    })
 }
 
 /// The launch that is meant: the newest, or the newest whose id begins with `wanted`. None if there is none.

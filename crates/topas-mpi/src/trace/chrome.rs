@@ -5,11 +5,47 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use topas_format::shown::Shown;
-use topas_mpi_data::{TimeClass, TraceSkips};
+use topas_mpi_data::{TimeClass, TraceProcess, TraceSkips};
 use topas_render::timeline::class_words;
 
-use super::window::TimeWindow;
+use super::window::{TimeWindow, timeline};
 use super::{Shows, numbered, times};
+
+/// A call in which a rank was at its end.
+struct UnendedCall<'l> {
+    process: &'l TraceProcess,
+    thread: u32,
+    routine: String,
+    /// When it began, in ns, by the times of this export
+    began: u64,
+    /// For how long the rank was in it, in ns
+    length: u64,
+}
+
+/// The calls that did not end. When the ranks ended the time line tells, which is read only if there are such.
+fn unended_calls<'l>(shows: &Shows<'l>) -> io::Result<Vec<UnendedCall<'l>>> {
+    if shows.wanted().all(|(_, process)| process.inside().is_none()) {
+        return Ok(Vec::new());
+    }
+    let Some((timeline, rows)) = timeline(shows, &mut TraceSkips::default())? else {
+        return Ok(Vec::new());
+    };
+    let call = |row: usize| {
+        let row = timeline.rows.get(row)?;
+        let part = row.unended_call()?;
+        let (_, process) = *timeline.processes.get(row.process)?;
+        let (routine, tick) = process.inside()?;
+        let origin = if process.has_clock() { shows.origin() } else { 0 };
+        Some(UnendedCall {
+            process,
+            thread: row.thread,
+            routine: process.routine(routine),
+            began: process.nanoseconds(tick).saturating_sub(origin),
+            length: part.time(),
+        })
+    };
+    Ok(rows.into_iter().filter_map(call).collect())
+}
 
 /// The events in the JSON of Chrome's tracing, which Perfetto reads, too: a process is a rank.
 pub(super) fn write(
@@ -18,6 +54,7 @@ pub(super) fn write(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let (origin, window) = (shows.origin(), TimeWindow::of(shows.options));
+    let unended = unended_calls(shows)?;
     let mut first = true;
     let mut put = |out: &mut dyn Write, value: &serde_json::Value| {
         let before = if std::mem::take(&mut first) { "\n" } else { ",\n" };
@@ -98,6 +135,19 @@ pub(super) fn write(
             });
             put(out, &event)
         })?;
+        let Some(call) = unended.iter().find(|call| std::ptr::eq(call.process, process)) else {
+            continue;
+        };
+        let ended = call.began + call.length;
+        if window.has(call.began, ended) {
+            let event = json!({
+                "ph": "X", "name": call.routine, "cat": "mpi",
+                "pid": process.rank, "tid": call.thread,
+                "ts": call.began as f64 / 1000.0, "dur": call.length as f64 / 1000.0,
+                "args": { "did_not_end": true },
+            });
+            put(out, &event)?;
+        }
     }
     writeln!(out, "\n]}}")
 }

@@ -184,6 +184,18 @@ fn records(
             let line = format!("1:{who}:{}:{}:{}", after(from), after(to), state(class).0);
             (to > from).then_some((from, 0, line))
         };
+        let call_events = |name: &str, began: u64, ended: u64| {
+            let other = || (event_type(TimeClass::of_routine(name)), 0);
+            let (kind, number) = layout.routines.get(name).copied().unwrap_or_else(other);
+            let shown = began.max(window.from);
+            let event = |moment: u64, value: usize| {
+                (moment, 1, format!("2:{who}:{}:{kind}:{value}", moment - window.from))
+            };
+            // Of a call of no length, the end would stand in front of the beginning.
+            let begins = (ended > shown && shown <= until).then(|| event(shown, number));
+            let ends = (ended > shown && ended <= until).then(|| event(ended, 0));
+            begins.into_iter().chain(ends)
+        };
         timeline.calls(logs, *row, (window.from, window.to), |at, began, ended, event| {
             let name = process.routine(event.routine);
             let class = TimeClass::of_routine(&name);
@@ -211,22 +223,19 @@ fn records(
                 let about = (ended, told.sent, told.tag);
                 sends.insert((*row, began), about);
             }
-            let (kind, number) =
-                layout.routines.get(&name).copied().unwrap_or((event_type(class), 0));
-            let shown = began.max(window.from);
-            // Of a call of no length, the end would stand in front of the beginning.
-            if ended > shown {
-                lines.push((shown, 1, format!("2:{who}:{}:{kind}:{number}", shown - window.from)));
-            }
-            if ended > shown && ended <= until {
-                lines.push((ended, 1, format!("2:{who}:{}:{kind}:0", ended - window.from)));
-            }
+            lines.extend(call_events(&name, began, ended));
             done = ended;
             Ok(())
         })?;
         lines.extend(state_line(done, own.ended(), TimeClass::Outside));
         for part in &own.tail {
             lines.extend(state_line(part.began, part.ended, part.class));
+        }
+        if let Some((part, routine)) =
+            own.unended_call().and_then(|part| Some((part, part.routine?)))
+        {
+            let name = process.routine(routine);
+            lines.extend(call_events(&name, part.began, part.ended));
         }
         let mut within = Vec::new();
         let edges = edges(&window.states(timeline.states_of(*row)));

@@ -19,8 +19,21 @@ use super::Shows;
 use super::window::{TimeWindow, edges, timeline};
 
 /// Names of annotations, by number from 1.
-const ANNOTATIONS: [&str; 9] =
-    ["peer", "source", "tag", "sent", "received", "communicator", "number", "path", "received_tag"];
+const ANNOTATIONS: [&str; 10] = [
+    "peer",
+    "source",
+    "tag",
+    "sent",
+    "received",
+    "communicator",
+    "number",
+    "path",
+    "received_tag",
+    "did_not_end",
+];
+
+/// The number of the last of these, of a call in which a rank was at its end.
+const DID_NOT_END: u64 = ANNOTATIONS.len() as u64;
 
 /// The number of the name of the first kind of wait: behind those of all routines.
 const FIRST_WAIT: u64 = 2000;
@@ -194,7 +207,15 @@ fn write_row(
             .number(10, name)
     };
     let end = || ProtoMessage::default().number(9, SLICE_END).number(11, track);
+    let unnamed = |name: &str| {
+        let slice = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
+        slice.number(3, CATEGORY).bytes(23, name.as_bytes())
+    };
     let names: BTreeMap<u16, &str> = process.routines().collect();
+    let call_of = |routine: u16| match names.contains_key(&routine) {
+        true => begin(u64::from(routine) + 1),
+        false => unnamed(&process.routine(routine)),
+    };
     write_states(timeline, row, window, (of_process, sequence), out)?;
     let first_note = timeline.notes.partition_point(|note| (note.place.row as usize) < row);
     let notes = timeline.notes_of(row);
@@ -202,21 +223,14 @@ fn write_row(
     timeline.calls(logs, row, (window.from, window.to), |place, began, ended, event| {
         let paused = std::mem::replace(&mut done, ended);
         if timeline.rows[row].is_paused_before(place) && began > paused {
-            let pause = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
-            let name = class_words(TimeClass::Paused);
-            put(out, &slice(paused, pause.number(3, CATEGORY).bytes(23, name.as_bytes())))?;
+            put(out, &slice(paused, unnamed(class_words(TimeClass::Paused))))?;
             put(out, &slice(began, end()))?;
         }
         // Its states are on a track of their own, and what pauses measuring is no call.
         if process.user_state(event).is_some() || process.pauses(event) {
             return Ok(());
         }
-        let mut call = begin(u64::from(event.routine) + 1);
-        if !names.contains_key(&event.routine) {
-            let name = process.routine(event.routine);
-            call = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
-            call = call.number(3, CATEGORY).bytes(23, name.as_bytes());
-        }
+        let mut call = call_of(event.routine);
         for annotation in annotations(&process.about(event)) {
             call = call.message(4, &annotation);
         }
@@ -242,7 +256,18 @@ fn write_row(
             put(out, &slice(until, end()))?;
         }
         put(out, &slice(ended, end()))
-    })
+    })?;
+    let unended = own.unended_call().filter(|part| window.has(part.began, part.ended));
+    let Some((part, routine)) = unended.and_then(|part| Some((part, part.routine?))) else {
+        return Ok(());
+    };
+    let did_not_end = ProtoMessage::default().number(1, DID_NOT_END).number(2, 1);
+    put(out, &slice(part.began, call_of(routine).message(4, &did_not_end)))?;
+    if part.class.is_wait() {
+        put(out, &slice(part.began, unnamed(class_words(part.class))))?;
+        put(out, &slice(part.ended, end()))?;
+    }
+    put(out, &slice(part.ended, end()))
 }
 
 /// Writes the states of a row that the program names, if it has some in the window.

@@ -9,7 +9,7 @@ use topas_mpi_data::{Ending, MpiProfile, MpiRank, MpiRecordFacts, MpiSums, Origi
 use super::Views;
 use super::amount::routine_name;
 use crate::number::{percent_of, seconds};
-use crate::wording::{clean, count, paragraph, some_pes};
+use crate::wording::{clean, count, count_of, paragraph, some_pes};
 
 /// Ranges of ranks that are named in a note.
 const NAMED: usize = 8;
@@ -214,14 +214,16 @@ pub fn paused(sums: &MpiSums) -> Option<String> {
 
 /// That a node has fewer processors than ranks: a sentence; None if it has enough, or that is not known.
 pub fn shared_processors(profile: &MpiProfile, processors: Option<u64>) -> Option<String> {
-    crowded_node(profile.facts.npes.map(u64::from)?, processors?)
+    crowded_node(profile.facts.npes.map(u64::from)?, None, processors?)
 }
 
-/// The same of so many ranks and processors.
-pub fn crowded_node(ranks: u64, processors: u64) -> Option<String> {
+/// The same of so many ranks and processors. `launch` is how many ranks the launch has, if nobody knows where some of them
+/// were: these may have been there, too.
+pub fn crowded_node(ranks: u64, launch: Option<u64>, processors: u64) -> Option<String> {
     (ranks > processors).then(|| {
+        let ranks = count_of(ranks, launch.unwrap_or(ranks), "rank");
         let processors = count(processors, "processor");
-        format!("{ranks} ranks on a node of {processors}: they waited for processors, too.")
+        format!("{ranks} on a node of {processors}: they waited for processors, too.")
     })
 }
 
@@ -304,4 +306,18 @@ pub(super) fn ranges(ranks: impl Iterator<Item = u64>) -> Vec<PeRange> {
         }
     }
     ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_ranks_that_are_missing_it_is_not_said_that_they_were_elsewhere() {
+        let all = Some("4 ranks on a node of 2 processors: they waited for processors, too.");
+        assert_eq!(crowded_node(4, None, 2).as_deref(), all);
+        let some = Some("3 of 4 ranks on a node of 2 processors: they waited for processors, too.");
+        assert_eq!(crowded_node(3, Some(4), 2).as_deref(), some);
+        assert_eq!(crowded_node(2, Some(4), 2), None);
+    }
 }

@@ -1,5 +1,6 @@
 //! In which routine, and where in the source, the others wait for a rank, and what that does then.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
@@ -8,6 +9,9 @@ use topas_mpi_data::{
 
 use super::callers::caller;
 use super::paths::PathViews;
+
+/// A kind of wait is told with its place if ranks wait there for one part in so many of what they wait for a rank: a fifth.
+const MUCH: u128 = 5;
 
 /// A kind of wait for another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +83,31 @@ fn waited(partner: &LaunchPartner, kind: Option<WaitKind>) -> u128 {
     kind.map_or(partner.blame.time(), |kind| kind.time(&partner.blame))
 }
 
-/// That of the routines which `is` wants in which ranks waited most for a rank, in all or for one kind.
-pub(super) fn routine_waited(
+/// That of the routines which `is` wants in which ranks waited most for a rank, in all or for one kind, and how long
+/// they did there, in ns.
+fn longest_waited(
     views: &PathViews,
     rank: u32,
     kind: Option<WaitKind>,
     is: impl Fn(RoutineNumber) -> bool,
-) -> Option<RoutineNumber> {
+) -> Option<(RoutineNumber, u128)> {
     let mut all = BTreeMap::<RoutineNumber, u128>::new();
     for (path, partner) in waiting_for(views, rank) {
         if let Some(routine) = path.sums.routine.filter(|routine| is(*routine)) {
             *all.entry(routine).or_default() += waited(partner, kind);
         }
     }
-    let (routine, time) = all.into_iter().max_by_key(|(_, time)| *time)?;
-    (time > 0).then_some(routine)
+    all.into_iter().max_by_key(|(_, time)| *time).filter(|(_, time)| *time > 0)
+}
+
+/// That routine alone.
+pub(super) fn routine_waited(
+    views: &PathViews,
+    rank: u32,
+    kind: Option<WaitKind>,
+    is: impl Fn(RoutineNumber) -> bool,
+) -> Option<RoutineNumber> {
+    longest_waited(views, rank, kind, is).map(|(routine, _)| routine)
 }
 
 /// Where the others wait for a rank, and what that does then: a sentence. Of all waits or of a kind, and of a kind where
@@ -120,25 +134,212 @@ pub(super) fn place(
     kind: Option<WaitKind>,
     routine: RoutineNumber,
 ) -> Option<String> {
-    let there = || waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
-    let (path, partner) = there().max_by_key(|(_, partner)| waited(partner, kind))?;
-    let amounts: Vec<_> = there().map(|(path, of)| (path, waited(of, kind))).collect();
-    let place = |path: &LaunchPath| {
-        let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
-        (name.to_owned(), views.innermost(path))
+    Some(in_words(&[WaitedPlace::of(views, profile, rank, kind, routine)?]))
+}
+
+/// The kinds of wait of which a routine has much of what ranks wait for a rank, with this routine, those with most first.
+/// They wait in `MPI_Finalize` once, so of a kind it is taken only if they wait little before.
+fn worth_naming(views: &PathViews, rank: u32) -> Vec<(WaitKind, RoutineNumber)> {
+    let all: u128 = waiting_for(views, rank).map(|(_, partner)| partner.blame.time()).sum();
+    let longest = |kind: WaitKind| {
+        let is_much = |(_, time): &(RoutineNumber, u128)| time.saturating_mul(MUCH) >= all;
+        let before = longest_waited(views, rank, Some(kind), |routine| !routine.is_edge());
+        let any = || longest_waited(views, rank, Some(kind), |_| true);
+        let (routine, time) = before.filter(is_much).or_else(|| any().filter(is_much))?;
+        Some((time, kind, routine))
     };
-    let (routine, waiting) = place(path);
-    let caller = caller(views, path, &amounts);
-    let mut text = format!("They wait for it in {routine}, from {waiting}{caller}");
-    let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
-    if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
-        let does = match kind.unwrap_or_else(|| WaitKind::longest(&partner.blame)) {
+    let mut longest: Vec<_> = WaitKind::ALL.into_iter().filter_map(longest).collect();
+    longest.sort_by_key(|(time, ..)| Reverse(*time));
+    longest.into_iter().map(|(_, kind, routine)| (kind, routine)).collect()
+}
+
+/// Where the others wait for a rank, for each kind of wait that is worth naming: some sentences, none of which names a
+/// place again.
+pub(crate) fn places_waited(views: &PathViews, profile: &MpiProfile, rank: u32) -> Option<String> {
+    let worth_naming = worth_naming(views, rank);
+    // Of many places that have little each, the first one stands for all.
+    if worth_naming.is_empty() {
+        return where_waited(views, profile, rank, None);
+    }
+    let mut places: Vec<Vec<WaitedPlace>> = Vec::new();
+    for (kind, routine) in worth_naming {
+        let Some(place) = WaitedPlace::of(views, profile, rank, Some(kind), routine) else {
+            continue;
+        };
+        match places.iter_mut().find(|same| same.iter().any(|other| other.is_at(&place))) {
+            Some(same) => same.push(place),
+            None => places.push(vec![place]),
+        }
+    }
+    let mut words: Vec<String> = places.iter().map(|place| in_words(place)).collect();
+    for also in words.iter_mut().skip(1) {
+        *also = also.replacen("They wait", "They also wait", 1);
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// A place where the others wait for a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WaitedPlace {
+    /// Why they wait there
+    kind: WaitKind,
+    /// The routine in which they wait
+    routine: String,
+    /// From where it is called
+    from: String,
+    /// By whom, if that is worth a word
+    caller: String,
+    /// What the rank calls then and from where, if that is known and another place
+    its: Option<(String, String)>,
+}
+
+impl WaitedPlace {
+    /// In calls of a routine, of all waits or of a kind.
+    fn of(
+        views: &PathViews,
+        profile: &MpiProfile,
+        rank: u32,
+        kind: Option<WaitKind>,
+        routine: RoutineNumber,
+    ) -> Option<WaitedPlace> {
+        let is = |(path, _): &(&LaunchPath, _)| path.sums.routine == Some(routine);
+        let there = || waiting_for(views, rank).filter(is);
+        let (path, partner) = there().max_by_key(|(_, partner)| waited(partner, kind))?;
+        let amounts: Vec<_> = there().map(|(path, of)| (path, waited(of, kind))).collect();
+        let place = |path: &LaunchPath| {
+            let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
+            (name.to_owned(), views.innermost(path))
+        };
+        let (routine, from) = place(path);
+        let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
+        Some(WaitedPlace {
+            kind: kind.unwrap_or_else(|| WaitKind::longest(&partner.blame)),
+            caller: caller(views, path, &amounts),
+            its: its.filter(|(its, late)| (its, late) != (&routine, &from)),
+            routine,
+            from,
+        })
+    }
+
+    /// Whether a reader takes it for the same place as another.
+    fn is_at(&self, other: &WaitedPlace) -> bool {
+        (&self.routine, &self.from) == (&other.routine, &other.from)
+    }
+
+    /// What the rank does then.
+    fn does(&self) -> Option<String> {
+        let (its, late) = self.its.as_ref()?;
+        let does = match self.kind {
             _ if its.starts_with("Win_") => "comes to",
             WaitKind::LateSender => "sends in",
             WaitKind::LateReceiver => "receives in",
             WaitKind::Collective => "comes to",
         };
-        text += &format!("; it {does} {its}, from {late}");
+        Some(format!("{does} {its}, from {late}"))
     }
-    Some(text + ".")
+}
+
+/// One place, where the others wait for a reason or for several, in a sentence.
+fn in_words(place: &[WaitedPlace]) -> String {
+    let Some(WaitedPlace { routine, from, caller, .. }) = place.first() else {
+        return String::new();
+    };
+    let mut text = format!("They wait for it in {routine}, from {from}{caller}");
+    if place.len() > 1 {
+        let because: Vec<&str> = place.iter().map(|one| one.kind.because()).collect();
+        text += &format!(", {}", because.join(" and "));
+    }
+    let does: Vec<String> = place.iter().filter_map(WaitedPlace::does).collect();
+    if !does.is_empty() {
+        text += &format!("; it {}", does.join(", and "));
+    }
+    text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use topas_mpi_data::{
+        CallPathSums, LaunchPaths, PathAmounts, PathEnding, Routines, Slack, SourceFrames, Waiting,
+    };
+
+    use super::*;
+
+    fn place(kind: WaitKind, routine: &str, its: Option<&str>) -> WaitedPlace {
+        WaitedPlace {
+            kind,
+            routine: routine.to_owned(),
+            from: "main (ring.c:7)".to_owned(),
+            caller: String::new(),
+            its: its.map(|its| (its.to_owned(), "main (ring.c:5)".to_owned())),
+        }
+    }
+
+    #[test]
+    fn a_place_with_several_reasons_is_named_once() {
+        let exchange = |kind| place(kind, "Sendrecv", None);
+        let (sends, receives) = (exchange(WaitKind::LateSender), exchange(WaitKind::LateReceiver));
+        assert!(sends.is_at(&receives));
+        assert_eq!(
+            in_words(&[sends.clone(), receives]),
+            "They wait for it in Sendrecv, from main (ring.c:7), because it sends late and because it receives late."
+        );
+        assert_eq!(in_words(&[sends]), "They wait for it in Sendrecv, from main (ring.c:7).");
+        let completes = |kind, its| place(kind, "Waitall", Some(its));
+        let both =
+            [completes(WaitKind::LateSender, "Isend"), completes(WaitKind::LateReceiver, "Irecv")];
+        assert_eq!(
+            in_words(&both),
+            "They wait for it in Waitall, from main (ring.c:7), because it sends late and because it receives late; it \
+             sends in Isend, from main (ring.c:5), and receives in Irecv, from main (ring.c:5)."
+        );
+    }
+
+    /// Paths of these routines in which ranks wait so long for rank 1, of a kind each.
+    fn waits(all: &[(&str, WaitKind, u128)]) -> PathViews {
+        let mut paths = LaunchPaths::default();
+        let mut routines = Routines::default();
+        for (id, (routine, kind, time)) in (0..).zip(all) {
+            let waiting = Waiting { time: *time, ..Waiting::default() };
+            let mut blame = Blame::default();
+            match kind {
+                WaitKind::LateSender => blame.late = waiting,
+                WaitKind::LateReceiver => blame.late_receiver = waiting,
+                WaitKind::Collective => blame.collective = waiting,
+            }
+            let partner = LaunchPartner {
+                peer: 1,
+                peer_path: None,
+                blame,
+                slack: Slack::default(),
+                ranks: Vec::new(),
+            };
+            let sums = CallPathSums {
+                routine: routines.number(routine),
+                frames: Vec::new(),
+                ending: PathEnding::Outermost,
+                amounts: PathAmounts::default(),
+                number: None,
+            };
+            paths.paths.push(LaunchPath { id, sums, ranks: Vec::new(), partners: vec![partner] });
+        }
+        let source = SourceFrames::default();
+        PathViews { paths, source, by_rank: false, nameless: Vec::new() }
+    }
+
+    #[test]
+    fn a_place_that_has_little_is_not_named() {
+        let (sender, collective) = (WaitKind::LateSender, WaitKind::Collective);
+        let named = |all: &[(&str, WaitKind, u128)]| -> Vec<String> {
+            let routines = Routines::default();
+            let worth_naming = worth_naming(&waits(all), 1).into_iter();
+            worth_naming.map(|(_, routine)| routines.name(routine).to_owned()).collect()
+        };
+        let all = [("Sendrecv", sender, 1709), ("Comm_dup", collective, 30)];
+        assert_eq!(named(&all), ["Sendrecv"]);
+        // What little they wait in another collective does not stand for the end.
+        let end = ("Finalize", collective, 1780);
+        assert_eq!(named(&[all[0], all[1], end]), ["Finalize", "Sendrecv"]);
+        let all = [("Sendrecv", sender, 1709), ("Bcast", collective, 900), end];
+        assert_eq!(named(&all), ["Sendrecv", "Bcast"]);
+    }
 }

@@ -27,11 +27,10 @@ fn lacking(timeline: &Timeline<'_>) -> u64 {
 
 /// The sentence in the place of the one for whom the ranks waited.
 pub(super) fn unknown_waits(timeline: &Timeline<'_>) -> String {
-    let size = timeline.processes.len() as u64 + timeline.missing_ranks;
     let lacking = lacking(timeline);
     format!(
         "For whom the ranks waited is not known: of {lacking} of {}, the log is damaged or not there.",
-        count(size, "rank")
+        count(timeline.ranks_of_launch(), "rank")
     )
 }
 

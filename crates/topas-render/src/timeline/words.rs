@@ -7,9 +7,7 @@ use topas_mpi_data::{HostClocks, MpiProfile, SECOND_RANK, TimeClass, Timeline, T
 
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
-use crate::mpi_views::{
-    PathViews, WaitKind, call_places, lost_words, measured, sentence, where_waited,
-};
+use crate::mpi_views::{PathViews, call_places, lost_words, measured, places_waited, sentence};
 use crate::number::{duration, grouped};
 use crate::wording::count;
 
@@ -87,30 +85,33 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.1}", part as f64 / whole as f64 * 100.0) }
 }
 
-/// The row that delayed the others most, if that is more than a little, half as much again as the delays of any
-/// other row, and more than the waits that did not end, for which any row may be the reason.
+/// The row that is late for most of what the others waited, if that is more than a little, and more than the waits that
+/// did not end, for which any row may be the reason.
 fn late(timeline: &Timeline<'_>) -> Option<usize> {
-    let rows = &timeline.rows;
-    let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.delayed)?;
-    let others = rows.iter().enumerate().filter(|(other, _)| *other != place);
-    let second = others.map(|(_, row)| row.delayed).max().unwrap_or(0);
+    let place = timeline.late_row()?;
+    let delayed = timeline.rows.get(place)?.delayed;
+    (is_enough(timeline, delayed) && delayed > unended(timeline)).then_some(place)
+}
+
+/// Whether waits for a row are more than a little.
+fn is_enough(timeline: &Timeline<'_>, delayed: u64) -> bool {
     let (known, _) = lacks::known_and_all(timeline);
-    let unended = sum(rows.iter().map(TimelineRow::unended_wait));
-    let enough = most.delayed as f64 > LITTLE * known as f64 && most.delayed > unended;
-    (enough && most.delayed > second.saturating_mul(3) / 2).then_some(place)
+    delayed as f64 > LITTLE * known as f64
+}
+
+/// What all rows waited in calls that did not end, in ns.
+fn unended(timeline: &Timeline<'_>) -> u64 {
+    sum(timeline.rows.iter().map(TimelineRow::unended_wait))
 }
 
 /// The rank that is late, as a row, and for whom the ranks waited, in some sentences.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// The row of the rank that is late above all
+    /// The row of the rank that is late for most of what the others waited
     pub(super) late: Option<usize>,
     /// The sentences, if ranks waited
     pub(super) words: Option<String>,
 }
-
-/// A kind of wait that has this share of all waits is told with its place.
-const MUCH_OF_WAITS: f64 = 0.2;
 
 /// A log tells less than this share of the waits of which it lacks much.
 const MUCH: f64 = 0.9;
@@ -119,8 +120,7 @@ impl Verdict {
     /// By the log alone, or by the profile where the log lacks much of what that has measured: which requests a call
     /// has completed, say. Of several worlds, no profile tells of all.
     pub(super) fn of(timeline: &Timeline<'_>, worlds: &[PageWorld<'_>]) -> Verdict {
-        let unended = sum(timeline.rows.iter().map(TimelineRow::unended_wait));
-        let told = sum(timeline.rows.iter().map(waited)).saturating_sub(unended);
+        let told = sum(timeline.rows.iter().map(waited)).saturating_sub(unended(timeline));
         let is_damaged = damage::is_damaged(timeline);
         let profile_of = |world: usize| worlds.get(world).and_then(|world| world.profile);
         let measured = profile_of(0)
@@ -150,7 +150,7 @@ impl Verdict {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
             let (_, process) = timeline.processes.get(process)?;
-            places_waited(timeline, (of, paths?), process.rank)
+            places_waited(paths?, of, process.rank)
         });
         Verdict { late, words: finding(timeline, late, place) }
     }
@@ -165,37 +165,11 @@ pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
     worlds.iter().filter_map(|world| of(world.profile?)).collect()
 }
 
-/// Where the others wait for a rank, for each kind of wait that has much of all waits: those with most first, as
-/// topasview --why tells them one by one.
-fn places_waited(
-    timeline: &Timeline<'_>,
-    (of, paths): (&MpiProfile, &PathViews),
-    rank: u32,
-) -> Option<String> {
-    let time = |class: TimeClass| sum(timeline.rows.iter().map(|row| row.times[class as usize]));
-    let mut kinds = [
-        (time(TimeClass::LateSender), WaitKind::LateSender),
-        (time(TimeClass::LateReceiver), WaitKind::LateReceiver),
-        (time(TimeClass::CollectiveWait), WaitKind::Collective),
-    ];
-    kinds.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    let all = sum(kinds.iter().map(|(time, _)| *time));
-    let is_much = |(time, _): &&(u64, WaitKind)| *time as f64 >= MUCH_OF_WAITS * all as f64;
-    let words: Vec<String> = kinds
-        .iter()
-        .filter(is_much)
-        .filter_map(|(_, kind)| where_waited(paths, of, rank, Some(*kind)))
-        .collect();
-    let (first, others) = words.split_first()?;
-    let also = others.iter().map(|words| words.replacen("They wait", "They also wait", 1));
-    Some([first.clone()].into_iter().chain(also).collect::<Vec<_>>().join(" "))
-}
-
 /// How long the ranks waited for each other, without a full stop; None if they did not.
 fn waiting(timeline: &Timeline<'_>) -> Option<String> {
     let (known, all) = lacks::known_and_all(timeline);
     let waits = sum(timeline.rows.iter().map(waited));
-    let unended = match sum(timeline.rows.iter().map(TimelineRow::unended_wait)) {
+    let unended = match unended(timeline) {
         0 => String::new(),
         unended => format!(
             "; {} s of this, {} %, are in calls that did not end, and the log does not tell for whom these waited",
@@ -214,30 +188,40 @@ fn waiting(timeline: &Timeline<'_>) -> Option<String> {
     })
 }
 
+/// That no rank is late for most of so much that the ranks waited, in ns, and in which most of it arose, without a full
+/// stop; None if it is not known of any of it.
+fn largest_delays(timeline: &Timeline<'_>, waits: u64) -> Option<String> {
+    let mut order: Vec<&TimelineRow> = timeline.rows.iter().filter(|row| row.delayed > 0).collect();
+    order.sort_by_key(|row| std::cmp::Reverse(row.delayed));
+    let all = sum(order.iter().map(|row| row.delayed));
+    order.truncate(2);
+    let first = order.first()?;
+    let both = sum(order.iter().map(|row| row.delayed));
+    let one = |row: &&TimelineRow| {
+        let (rank, share) = (name(timeline, row), percent(row.delayed, waits));
+        format!("rank {rank} ({} s, {share} %)", seconds(timeline, row.delayed))
+    };
+    let most = if both >= all / 2 { "most" } else { "the largest" };
+    let is_little = timeline.late_row().is_some() && !is_enough(timeline, first.delayed);
+    let (nobody, known) = match unended(timeline) {
+        0 if is_little => ("That is little", ""),
+        0 => ("No rank is late for most of it", ""),
+        _ => ("No rank is known to be late for most of it", " that are known"),
+    };
+    let named: Vec<String> = order.iter().map(one).collect();
+    Some(format!("{nobody}; {most} delays{known} arose in {}", named.join(" and ")))
+}
+
 /// For whom the ranks waited, in some sentences. `place` is the one that says where in the source, if that is
 /// known.
 fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) -> Option<String> {
     let waiting = waiting(timeline)?;
     let waits = sum(timeline.rows.iter().map(waited));
     let Some(row) = late.and_then(|place| timeline.rows.get(place)) else {
-        let mut order: Vec<&TimelineRow> = timeline.rows.iter().collect();
-        order.sort_by_key(|row| std::cmp::Reverse(row.delayed));
-        let most: Vec<String> = order
-            .iter()
-            .take(2)
-            .filter(|row| row.delayed > 0)
-            .map(|row| {
-                let (rank, share) = (name(timeline, row), percent(row.delayed, waits));
-                format!("rank {rank} ({} s, {share} %)", seconds(timeline, row.delayed))
-            })
-            .collect();
-        if most.is_empty() {
-            return Some(format!("{waiting}."));
-        }
-        return Some(format!(
-            "{waiting}. No rank is late above all; most delays arose in {}.",
-            most.join(" and ")
-        ));
+        return Some(match largest_delays(timeline, waits) {
+            Some(words) => format!("{waiting}. {words}."),
+            None => format!("{waiting}."),
+        });
     };
     let rank = name(timeline, row);
     let (life, of_life) = lacks::of_row(row);

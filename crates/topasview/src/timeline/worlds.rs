@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_mpi_data::{
-    MpiProfile, NumberedWorld, Timeline, TraceLog, data_file_beside, first_world, launches_in,
-    processors_of, read_launch_profiles, read_profiles, world_links, worlds_started_by,
+    MpiProfile, NumberedWorld, Timeline, data_file_beside, first_world, processors_of,
+    read_launch_profiles, read_profiles, world_links, worlds_started_by,
 };
 use topas_render::mpi_views::{PathViews, crowded_node, starter, starters_in_words};
 use topas_render::timeline::PageWorld;
@@ -30,19 +30,18 @@ pub(super) struct RunWorlds {
 }
 
 impl RunWorlds {
-    /// Of the launch that is asked for, which is then alone; else of the newest launch in the logs with what it was
+    /// Of the launch with this id: alone if it is asked for, or the only one of these in the logs; else with what it was
     /// started by and what it has started.
-    pub(super) fn of(args: &Args, logs: &[TraceLog], named: &[&Path]) -> RunWorlds {
+    pub(super) fn of(
+        args: &Args,
+        launches: &[(String, usize)],
+        id: &str,
+        named: &[&Path],
+    ) -> RunWorlds {
         let data: BTreeSet<PathBuf> =
             named.iter().filter_map(|log| data_file_beside(log)).collect();
         let sources: Vec<Source> = data.into_iter().map(Source::File).collect();
-        let launches = launches_in(logs);
-        let asked = args.launch.as_deref();
-        let is_asked = |id: &str| asked.is_none_or(|asked| id.starts_with(asked));
-        let Some((id, _)) = launches.iter().rev().find(|(id, _)| is_asked(id)) else {
-            return RunWorlds { profiles: Vec::new(), worlds: Vec::new() };
-        };
-        let is_alone = asked.is_some() || launches.len() == 1;
+        let is_alone = args.launch.is_some() || launches.len() == 1;
         let (found, errors) = if is_alone {
             read_launch_profiles(&sources, id.as_bytes(), &mut |_| {})
         } else {
@@ -91,9 +90,10 @@ pub(super) fn shared_processors(timeline: &Timeline<'_>) -> Option<String> {
     for (_, process) in &timeline.processes {
         *hosts.entry(process.facts.value("host")).or_default() += 1;
     }
+    let launch = (timeline.missing_ranks > 0).then(|| timeline.ranks_of_launch());
     let mut known = hosts
         .into_iter()
-        .filter_map(|(host, ranks)| crowded_node(ranks, processors_of(host.as_bytes())?));
+        .filter_map(|(host, ranks)| crowded_node(ranks, launch, processors_of(host.as_bytes())?));
     known.next()
 }
 

@@ -25,6 +25,7 @@ mod mpi_page;
 mod page;
 mod timeline;
 mod timeline_lacks;
+mod timeline_late;
 mod timeline_steps;
 mod timeline_view;
 mod views;

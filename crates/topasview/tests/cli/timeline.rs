@@ -209,6 +209,30 @@ fn a_log_that_was_cut_is_not_another_launch() {
     }
 }
 
+/// The same words as of `topas-mpi replay` and `topas-mpi trace`.
+#[test]
+fn of_several_launches_it_is_told_which_is_drawn() {
+    let dir = made_up(&SyntheticTrace { ranks: 3, ..SyntheticTrace::default() });
+    let newer = SyntheticTrace { ranks: 2, id: "made-up-2", ..SyntheticTrace::default() };
+    let newer = made_up(&newer);
+    let other = dir.path().join("topas-mpi.n002.trace");
+    fs::copy(newer.path().join("topas-mpi.n001.trace"), other).unwrap();
+    let told = view(dir.path(), &["--timeline"]);
+    let said = "topasview: the logs hold 2 launches; the newest is taken, and --launch takes another: made-up-2 (2 \
+                ranks), made-up-1 (3 ranks)\n";
+    assert_eq!((told.code, &*told.err), (0, said));
+    has_its_parts_and_scripts(&told.out, "ring: time line of 2 ranks", 4);
+    assert!(told.out.contains("The logs hold another launch"), "{:.3000}", told.out);
+    let quiet = view(dir.path(), &["--timeline", "--quiet"]);
+    assert_eq!((quiet.code, &*quiet.err), (0, ""));
+    let asked = view(dir.path(), &["--timeline", "--launch", "made-up-1"]);
+    assert_eq!((asked.code, &*asked.err), (0, ""));
+    has_its_parts_and_scripts(&asked.out, "ring: time line of 3 ranks", 4);
+    let none = view(dir.path(), &["--timeline", "--launch", "nobody"]);
+    assert_eq!(none.code, 3);
+    assert!(none.err.contains("there are: made-up-2 (2 ranks), made-up-1"), "{}", none.err);
+}
+
 #[test]
 fn ranks_that_are_not_in_the_logs_are_told() {
     let dir = made_up(&SyntheticTrace::default());
@@ -225,6 +249,7 @@ fn ranks_that_are_not_in_the_logs_are_told() {
         "{:.3000}",
         told.out
     );
+    has_its_parts_and_scripts(&told.out, "ring: time line of 6 of 8 ranks", 4);
     let quiet = view(dir.path(), &["--timeline", "--quiet"]);
     assert_eq!((quiet.code, &*quiet.err), (1, ""));
 }

@@ -121,12 +121,17 @@ impl Engine<'_, '_> {
                 _ => call.next += 1,
             }
         }
-        self.lanes[lane].sends.clear();
-        if call.bytes < wanted {
-            let end = self.as_measured(call, AsMeasured::Unmatched);
-            return Some(call.end.max(end));
-        }
-        Some(call.end)
+        let own = &mut self.lanes[lane];
+        // What was completed beside sends, which are over at once, has told when.
+        let is_told = !own.sends.is_empty() || call.end > call.at || call.bytes > 0;
+        own.sends.clear();
+        let untold = own.take_untold(is_told.then_some(u64::MAX));
+        own.untold.clear();
+        let lacks = (call.bytes < wanted).then_some(AsMeasured::Unmatched);
+        Some(match untold.or(lacks) {
+            Some(why) => call.end.max(self.as_measured(call, why)),
+            None => call.end,
+        })
     }
 
     /// One request of a call, or some of them.
@@ -215,6 +220,9 @@ impl Engine<'_, '_> {
         }
         if undecided && patience == Patience::Running && oldest.is_none() {
             return None;
+        }
+        if let Some(why) = self.lanes[lane].take_untold(oldest.map(|(sequence, _)| sequence)) {
+            return Some(self.as_measured(call, why));
         }
         match oldest {
             None => Some(call.at),
