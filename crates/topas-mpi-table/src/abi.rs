@@ -62,6 +62,8 @@ pub struct Abi {
     pub name: &'static str,
     /// How handles are passed
     pub handles: Handles,
+    /// Sends that do not block, of however few bytes, may end only when their receiver calls MPI
+    pub sends_stay: bool,
     /// Words that `MPI_Get_library_version` has, any of them; empty if symbols tell it
     pub says: &'static [&'static str],
     /// True if `MPI_Abi_get_version` has to tell a version of the standard's binary interface
@@ -119,6 +121,7 @@ pub struct Abi {
 pub const OPEN_MPI: Abi = Abi {
     name: "Open MPI",
     handles: Handles::Pointers,
+    sends_stay: true,
     says: &[],
     standard: false,
     comm_world: Predefined::Symbol("ompi_mpi_comm_world"),
@@ -156,6 +159,7 @@ pub const OPEN_MPI: Abi = Abi {
 pub const MPICH: Abi = Abi {
     name: "MPICH",
     handles: Handles::Integers,
+    sends_stay: false,
     says: &["MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation MPI"],
     standard: false,
     comm_world: Predefined::Value(0x4400_0000),
@@ -188,6 +192,7 @@ pub const MPICH: Abi = Abi {
 pub const STANDARD: Abi = Abi {
     name: "MPI standard ABI",
     handles: Handles::Pointers,
+    sends_stay: false,
     says: &[],
     standard: true,
     comm_world: Predefined::Value(0x101),

@@ -57,6 +57,10 @@ pub trait Surroundings {
     fn absences(&mut self, _peer: u32) -> [Absence; 2] {
         [Absence::NONE; 2]
     }
+    /// Sends that do not block, of however few bytes, may end only when their receiver calls MPI.
+    fn sends_stay(&self) -> bool {
+        false
+    }
     /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`crate::wait::peer_with`] has
     /// it.
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64);

@@ -2,6 +2,7 @@
 
 use super::{Engine, Surroundings, WaitingCall};
 use crate::absence::AbsentRank;
+use crate::protocol::{EVIDENT, may_end_with};
 use crate::wait::Cause;
 
 impl Engine {
@@ -20,6 +21,25 @@ impl Engine {
             if absence.back > latest && waiting.findings.is_held_by(&absence) {
                 (self.away, self.held) = (AbsentRank { cause, rank, absence }, call);
             }
+        }
+    }
+
+    /// A call completed a message that goes without its receiver, as far as is known, which was sent by another call. Open MPI
+    /// ends it when the receiver calls MPI, even if the receive was posted before.
+    #[inline(always)]
+    pub(super) fn may_stay_for(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &WaitingCall,
+        rank: u32,
+    ) {
+        let call = waiting.findings.call;
+        if call.counts
+            && may_end_with(call.length(), EVIDENT * self.least)
+            && around.sends_stay()
+            && around.is_near(rank)
+        {
+            self.may_be_held_up_by(around, waiting, (Cause::LateReceiver, rank));
         }
     }
 

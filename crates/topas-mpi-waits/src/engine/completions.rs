@@ -72,6 +72,9 @@ impl Engine {
                     if post.sends {
                         let lookup = self.receiver(around, &post.address, post.number, post.bytes);
                         self.look_for_receiver(around, waiting, lookup);
+                        if lookup.sent.goes && post.bytes != BUFFERED {
+                            self.may_stay_for(around, waiting, lookup.peer);
+                        }
                     } else {
                         let lookup = self.sender(around, &post.address, post.number, bytes);
                         self.look(around, waiting, lookup);

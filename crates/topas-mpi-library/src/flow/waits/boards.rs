@@ -20,6 +20,7 @@ use topas_node::sys as kernel;
 use super::bridges::{self, Sought};
 use super::{asked, away, far, partners};
 use crate::element::element;
+use crate::flow::library;
 use crate::{clock, mode, spool, sys};
 
 /// The board of this rank; null without one.
@@ -404,6 +405,11 @@ impl Surroundings for Boards {
     #[inline(always)]
     fn rank(&self) -> u32 {
         self.rank
+    }
+
+    #[cold]
+    fn sends_stay(&self) -> bool {
+        library::library().is_some_and(|library| library.abi.sends_stay)
     }
 
     #[cold]
