@@ -217,12 +217,16 @@ impl Rule {
         Some(ScantFinding { finding, basis, seen })
     }
 
-    /// The share of which it is not known whether it is what the rule is about, if the rule would fire if it were.
+    /// The share of which it is not known whether it is what the rule is about, if the rule would fire if it were, and not
+    /// without it, however often this was seen.
     pub(crate) fn may_be_untold(&self, facts: &FactValues) -> Option<f64> {
         let untold = facts.get_number(self.untold?.name).filter(|untold| *untold > 0.0)?;
         let mut with = facts.clone();
         for fact in &self.basis {
             with.number(fact.name, f64::from(u32::MAX));
+        }
+        if self.when.truth(&with) == Some(true) {
+            return None;
         }
         let test = self.test?.name;
         with.number(test, facts.get_number(test)? + untold);

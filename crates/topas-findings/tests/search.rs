@@ -248,6 +248,25 @@ fn waits_for_a_rank_in_few_calls_are_told_with_the_others() {
     assert_eq!((names(&search), search.seldom.len()), (vec!["late-senders"], 1));
 }
 
+/// What was seen seldom is told, whatever little nobody knows the reason of.
+#[test]
+fn what_nobody_knows_hides_nothing_that_was_seen() {
+    let mut facts = late(15.0);
+    facts.number("late_calls", 96.0);
+    for untold in [0.0, 0.003, 30.0] {
+        facts.number("lateunk_share", untold);
+        let search = Rules::builtin().search(&facts, None);
+        let seldom: Vec<&str> = search.seldom.iter().map(|one| &*one.finding.rule).collect();
+        assert_eq!(seldom, ["late-senders"], "{untold} %");
+    }
+    // It is decisive where what is known is too little.
+    facts.number("late_share", 3.0);
+    let search = Rules::builtin().search(&facts, None);
+    assert!(
+        search.seldom.is_empty() && search.not_ruled_out.iter().any(|(_, share)| *share == 30.0)
+    );
+}
+
 /// A finding that is put together of two may cost more than one that was the largest.
 #[test]
 fn the_largest_loss_is_first_when_causes_were_put_together() {
