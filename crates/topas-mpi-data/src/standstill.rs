@@ -21,6 +21,12 @@ const LARGE_PART: u64 = 4;
 /// the second of an end.
 const SURELY_LATER: u64 = 2;
 
+/// Whether a rank waited in a call for the one that the call names. For a moment each rank of a ring waits for another, and for
+/// longer if ranks lack processors, so that an end from outside finds such calls, too.
+fn waited_surely(call: &Inside) -> bool {
+    call.time.is_some_and(|time| time >= SHORTEST_STANDSTILL)
+}
+
 /// The calls that go on and are long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standstill {
@@ -288,7 +294,7 @@ impl LostRanks {
         let is_named = |rank: u32| {
             let names = |of: u32, call: &Inside| {
                 let peer = call.peer.filter(|peer| peer.of_world && of != rank);
-                peer.is_some_and(|peer| u32::try_from(peer.rank) == Ok(rank))
+                waited_surely(call) && peer.is_some_and(|peer| u32::try_from(peer.rank) == Ok(rank))
             };
             open.iter().any(|(of, call)| names(*of, call))
         };
@@ -322,10 +328,13 @@ impl LostRanks {
         Some(LostRanks { first, is_certain, is_cause, others })
     }
 
-    /// Circles of ranks of which each waited for the next when the launch ended, and the last for the first.
+    /// Circles of ranks of which each waited for the next when the launch ended, and the last for the first: all of them
+    /// for longer than those do that exchange messages in a circle.
     pub fn cycles(&self, profile: &MpiProfile) -> Vec<Vec<u32>> {
         let ranks = [&self.first[..], &self.others].concat();
-        Waits::of(profile, &LostRanks::calls(profile, &ranks)).cycles()
+        let mut calls = LostRanks::calls(profile, &ranks);
+        calls.retain(|(_, call)| waited_surely(call));
+        Waits::of(profile, &calls).cycles()
     }
 
     /// That the program may have hung, and was ended from outside, so that it does not matter which rank ended first: ranks had

@@ -217,12 +217,14 @@ fn the_rank_that_ended_before_the_others_was_lost_first() {
     let mut more = ordered(three(), &[Some(1), Some(2), Some(0)]);
     more.facts.npes = Some(4);
     assert_eq!(found(&more), nothing);
-    // Whoever is waited for is the cause.
-    let waits = [died(12, Some(("Recv", Some(1), 0))), died(12, None), died(12, None)];
-    let waits = ordered(profile(&waits, 20), &[Some(1), Some(2), Some(0)]);
-    assert_eq!(found(&waits), (vec![1], true, true, vec![0, 2]));
-    // But not if it waits itself for those that wait for it, as in a ring that was ended from outside.
-    let ring = [2, 0, 1].map(|peer| died(12, Some(("Sendrecv", Some(peer), 0))));
+    // Whoever is waited for is the cause, but not if that is a matter of a moment.
+    for (seconds, is_cause) in [(1, true), (0, false)] {
+        let waits = [died(12, Some(("Recv", Some(1), seconds))), died(12, None), died(12, None)];
+        let waits = ordered(profile(&waits, 20), &[Some(1), Some(2), Some(0)]);
+        assert_eq!(found(&waits), (vec![1], true, is_cause, vec![0, 2]), "{seconds} s");
+    }
+    // Nor if it waits itself for those that wait for it, as in a ring that was ended from outside.
+    let ring = [2, 0, 1].map(|peer| died(12, Some(("Sendrecv", Some(peer), 1))));
     let ring = ordered(profile(&ring, 20), &[Some(1), Some(2), Some(0)]);
     assert_eq!(found(&ring), (vec![1], true, false, vec![0, 2]));
     // Of those of the first second the order tells which was first.

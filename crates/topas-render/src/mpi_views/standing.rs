@@ -289,10 +289,7 @@ pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
         return Some(hung(profile, places, &lost, hang));
     }
     let mut text = lost_first(profile, places, hang.is_some())?;
-    // Ranks that exchange messages in a circle are always in calls for each other, for a short time.
-    if hang.is_some()
-        && let Some(waited) = in_circles(&lost.cycles(profile), "waited")
-    {
+    if let Some(waited) = in_circles(&lost.cycles(profile), "waited") {
         text += &format!(" {} then: the program may have hung in a deadlock.", capital(&waited));
     }
     Some(text)
