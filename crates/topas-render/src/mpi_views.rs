@@ -64,7 +64,7 @@ pub(crate) use routines::{
     UNCALIBRATED, language_words, mpi_share_words, overhead_words, seconds_and_hours,
 };
 pub use standing::{
-    CallPlaces, call_places, call_words, lost_words, standing_words, standstill_words,
+    CallPlaces, call_places, call_words, ending_words, standing_words, standstill_words,
 };
 pub(crate) use waited_place::places_waited;
 pub use waited_place::{WaitKind, where_waited};

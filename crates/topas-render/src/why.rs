@@ -202,19 +202,22 @@ pub fn title(finding: &RuleFinding) -> String {
 
 /// What was seen too seldom to be sure of it.
 fn seldom(one: &ScantFinding, columns: usize) -> String {
-    let seen = count(one.seen as u64, "time");
-    let line =
-        format!("May be, seen {seen} only: {}. {}", title(&one.finding), sentence(&one.finding));
-    paragraph(&line, columns)
+    let (title, sentence) = (title(&one.finding), sentence(&one.finding));
+    paragraph(&format!("May be, {} only: {title}. {sentence}", seen_words(one)), columns)
 }
 
 /// What there was too little of to judge.
-fn little(ScantFinding { finding, basis, seen }: &ScantFinding) -> String {
+fn little(one: &ScantFinding) -> String {
+    format!("{} ({})", one.finding.what, seen_words(one))
+}
+
+/// How little of it there was.
+fn seen_words(ScantFinding { basis, seen, .. }: &ScantFinding) -> String {
     match basis.kind {
         FieldKind::Number(FieldUnit::Seconds) => {
-            format!("{} ({} of all ranks together)", finding.what, duration(*seen))
+            format!("{} of all ranks together", duration(*seen))
         }
-        _ => format!("{} (seen {})", finding.what, count(*seen as u64, "time")),
+        _ => format!("seen {}", count(*seen as u64, "time")),
     }
 }
 

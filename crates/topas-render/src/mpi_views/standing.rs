@@ -239,9 +239,12 @@ pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<Str
         None => {
             let least = calls.iter().filter_map(|(_, call)| call.time).min().unwrap_or(0);
             let (some, all) = (calls.len(), profile.ranks.len());
-            let have = if some == 1 { "rank has" } else { "ranks have" };
+            let have = if some == 1 { "has" } else { "have" };
             let least = time(least);
-            let some = if all > 1 { format!("{some} of {all}") } else { some.to_string() };
+            let some = match all {
+                1 => "1 rank".to_owned(),
+                _ => format!("{some} of {all} ranks"),
+            };
             format!("{some} {have} been in a call for {least} or longer: {words}.")
         }
     };
@@ -282,7 +285,7 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
 
 /// Which rank of a launch was lost first, where, what became of the others, and whether they may have hung; None if no
 /// rank was lost.
-pub fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let lost = LostRanks::of(profile)?;
     let hang = lost.hang(profile);
     if let Some(hang) = hang.as_ref().filter(|hang| hang.is_sure) {
@@ -450,16 +453,21 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces, hung: bool) -> Option<S
     Some(text)
 }
 
+/// How a launch ended, if not as a program ends: which rank ended it, or was lost first; None if neither.
+pub fn ending_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
+    ended::words(profile, places).into_iter().chain(lost_words(profile, places)).reduce(joined)
+}
+
+/// Two sentences.
+fn joined(first: String, second: String) -> String {
+    format!("{first} {second}")
+}
+
 /// What is to be said first of a launch: which rank ended it or was lost, and in which calls ranks have been for long; None if
 /// there is nothing of the kind.
 pub fn standing_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
-    let all = [
-        ended::words(profile, places),
-        lost_words(profile, places),
-        standstill_words(profile, places),
-    ];
-    let said: Vec<String> = all.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    let ending = ending_words(profile, places);
+    ending.into_iter().chain(standstill_words(profile, places)).reduce(joined)
 }
 
 /// The same, with places of these call paths.

@@ -7,7 +7,7 @@ use topas_mpi_data::{HostClocks, MpiProfile, SECOND_RANK, TimeClass, Timeline, T
 
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
-use crate::mpi_views::{PathViews, call_places, lost_words, measured, places_waited, sentence};
+use crate::mpi_views::{PathViews, call_places, ending_words, measured, places_waited, sentence};
 use crate::number::{duration, grouped};
 use crate::wording::count;
 
@@ -156,11 +156,12 @@ impl Verdict {
     }
 }
 
-/// Which ranks were lost first, by the profiles of the worlds: a sentence or some for each world that lost ranks.
+/// Which ranks ended their launch or were lost first, by the profiles of the worlds: a sentence or some for each world with
+/// such ranks.
 pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
     let of = |(profile, paths): (&MpiProfile, Option<&PathViews>)| {
         let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
-        lost_words(profile, &places)
+        ending_words(profile, &places)
     };
     worlds.iter().filter_map(|world| of(world.profile?)).collect()
 }
