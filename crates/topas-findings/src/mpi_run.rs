@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, MessageClass, MpiObjectKind, MpiProfile, MpiRank,
-    OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computed, computing,
-    delay_origin, is_longer, leading, outside_of_rank, own_waits, waited_for_itself,
+    Blame, CallersTime, DelayBeginning, DelayOrigins, MessageClass, MpiObjectKind, MpiProfile,
+    MpiRank, OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computed,
+    computing, delay_origin, is_longer, leading, outside_of_rank, own_waits, waited_for_itself,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -358,6 +358,8 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
         facts.number(names.others, mean as f64 / 1e9);
     }
     let first = DelayBeginning::of(profile, rank).map(|beginning| beginning.first);
+    let handed_on = || DelayOrigins::of(profile, |blame| of(blame).time).handed_on(rank);
+    let first = first.or_else(|| handed_on().map(|(first, _)| first));
     facts.text(names.first, format!("rank {}", first.unwrap_or(rank)));
     if let Some((own, _)) = first.and_then(|first| computing(profile, first)) {
         facts.number(names.first_computes, own as f64 / 1e9);

@@ -448,10 +448,11 @@ impl DelayOrigins<'_> {
         is_told.then_some((rank, begins))
     }
 
-    /// The same as [`DelayOrigins::beside`] if `last`, for which most is waited and which computes no longer than others,
-    /// hands on what begins in it: a third of all or more, half as much again as begins in any third rank, and of one that
-    /// computes half as long again as the others.
+    /// The same as [`DelayOrigins::beside`] if `last`, for which most is waited, hands on what begins in it: `last` computes no
+    /// longer than others, and the rank half as long again. A third of all waits or more begins in it, half as much again
+    /// as in any third rank.
     pub fn handed_on(&self, last: u32) -> Option<(u32, f64)> {
+        computing(self.profile, last).filter(|(own, mean)| !is_longer(*own, *mean))?;
         let (rank, begins) = self.beside(last)?;
         let others = self.begins.iter().filter(|(other, _)| ![rank, last].contains(other));
         let next = others.map(|(_, time)| *time).fold(0.0, f64::max);

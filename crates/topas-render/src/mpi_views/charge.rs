@@ -1,8 +1,8 @@
 //! Which rank is charged with the waits of a launch.
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, compute_as_long, computing,
-    is_longer, leading, others_wait_longer, own_waits,
+    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, compute_as_long, leading,
+    others_wait_longer, own_waits,
 };
 
 use super::culprit::{LITTLE, WORTH_A_CHARGE};
@@ -43,10 +43,8 @@ impl Charge {
         let sum = all.iter().map(|(_, blame)| time(blame)).sum();
         let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
         let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
-        let computes_longer =
-            || computing(profile, *last).is_none_or(|(own, mean)| is_longer(own, mean));
         let origin = (!leads).then(|| origins.first()).flatten();
-        let origin = origin.or_else(|| origins.handed_on(*last).filter(|_| !computes_longer()));
+        let origin = origin.or_else(|| origins.handed_on(*last));
         if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
             return Some(Charge::Origin(rank, time));
         }
