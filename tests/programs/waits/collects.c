@@ -2,6 +2,7 @@
    `Testany`, `Testall` or `Iprobe`. Then all come to a barrier.
 
    sleeps    rank 1 sends 20 ms late, and rank 0 sleeps between its questions: rank 1 makes the others wait
+   sleeps,2  the same, and rank 0 asks each time for a message that nobody sends, too
    computes  rank 0 has work for 20 ms, and asks after each quarter of it, until rank 1 has sent after 12 ms: rank 0 makes
              the others wait */
 #include <mpi.h>
@@ -15,7 +16,7 @@ enum { MOST = 8, LENGTH = 64 };
 
 static int own, ranks;
 static double between, slept;
-static int in_vain, sleeps, quarters;
+static int in_vain, sleeps, asks_twice, quarters;
 
 static double now(void)
 {
@@ -65,6 +66,8 @@ static void collect(const char *routine, int round)
     for (int left = ranks - 1; left > 0;) {
         int done = 0, flag = 0;
         MPI_Status status;
+        if (asks_twice)
+            MPI_Iprobe(MPI_ANY_SOURCE, 9999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         if (probes) {
             MPI_Iprobe(MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &done, &status);
             if (done)
@@ -89,7 +92,8 @@ int main(int argc, char **argv)
     double message[LENGTH] = {0};
     if (argc < 4)
         return 64;
-    sleeps = !strcmp(argv[2], "sleeps");
+    asks_twice = !strcmp(argv[2], "sleeps,2");
+    sleeps = asks_twice || !strcmp(argv[2], "sleeps");
     int rounds = atoi(argv[3]);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);

@@ -26,14 +26,6 @@ pub struct ProcessUse {
 /// Asks what this process has used; None if that says nothing, as of several threads that call MPI.
 pub type AskUse = fn() -> Option<ProcessUse>;
 
-/// What was used, and when that was asked.
-#[derive(Clone, Copy)]
-struct Reading {
-    used: ProcessUse,
-    /// When the call ended after which it was asked
-    ended: u64,
-}
-
 /// The time between calls that ask in vain. Zero at its beginning.
 pub(super) struct Pauses {
     ask: Option<AskUse>,
@@ -43,7 +35,10 @@ pub(super) struct Pauses {
     long: u64,
     /// When the last call ended that asked in vain, or that found something
     last: u64,
-    reading: Option<Reading>,
+    /// What was used until the kernel was asked last
+    reading: Option<ProcessUse>,
+    /// Calls since then that asked in vain soon after another
+    asked: u64,
     /// Ticks between calls, and in how many of these the process slept
     all: [u64; 2],
     /// As many of these are over: something was found since
@@ -58,6 +53,7 @@ impl Pauses {
             long: 0,
             last: 0,
             reading: None,
+            asked: 0,
             all: [0; 2],
             over: [0; 2],
         }
@@ -91,6 +87,8 @@ impl Pauses {
     pub(super) fn asked(&mut self, call: &Call) {
         if call.began.saturating_sub(self.last) > self.long {
             self.read(call);
+        } else {
+            self.asked = self.asked.wrapping_add(1);
         }
         self.last = call.ended;
     }
@@ -109,19 +107,21 @@ impl Pauses {
     fn read(&mut self, call: &Call) {
         self.long = LONG.saturating_mul(self.microsecond);
         let Some(used) = self.ask.and_then(|ask| ask()) else { return };
-        let before = self.reading.replace(Reading { used, ended: call.ended });
-        let Some(Reading { used: before, ended }) = before else { return };
-        // This call is one that may wait, too.
-        let is_alone = used.calls.wrapping_sub(before.calls) == 1;
-        let between = call.began.saturating_sub(ended);
-        if ended != self.last || !is_alone || between < self.long {
+        let asked = core::mem::take(&mut self.asked);
+        let Some(before) = self.reading.replace(used) else { return };
+        // This call is one that may wait, too, and those that asked soon after another, as a loop does that asks for
+        // several things.
+        let is_alone = used.calls.wrapping_sub(before.calls) == asked.wrapping_add(1);
+        let between = call.began.saturating_sub(self.last);
+        if !is_alone || between < self.long {
             return;
         }
         let [all, slept] = &mut self.all;
         *all += between;
         let given_up = used.given_up.saturating_sub(before.given_up);
         let taken = used.taken.saturating_sub(before.taken);
-        if given_up > 0 && given_up >= taken {
+        // Each of the calls may have let others go first.
+        if given_up > 0 && taken <= given_up.max(asked.wrapping_add(1)) {
             let computed = used.microseconds.saturating_sub(before.microseconds);
             *slept += between.saturating_sub(computed.saturating_mul(self.microsecond));
         }
@@ -197,15 +197,34 @@ mod tests {
     }
 
     #[test]
+    fn who_asks_for_several_things_sleeps_between_the_last_and_the_first() {
+        let mut pauses = pauses();
+        for round in 0..4 {
+            // Both questions let others go first.
+            let slept = u64::from(round > 0);
+            goes(1, slept, 2 * slept, 1);
+            pauses.asked(&call(10_000 * (round + 1)));
+            goes(1, 0, 0, 1);
+            pauses.asked(&call(10_000 * (round + 1) + 20));
+        }
+        // Three times from the second question on, without what the questions used.
+        assert_eq!(pauses.now(), [3 * 9_970, 3 * (9_970 - 200)]);
+        // Another call that may wait lay between them.
+        goes(2, 1, 0, 2);
+        pauses.asked(&call(60_000));
+        assert_eq!(pauses.now(), [3 * 9_970, 3 * 9_770]);
+    }
+
+    #[test]
     fn who_asks_at_once_again_asks_the_kernel_no_more() {
         let mut pauses = pauses();
         pauses.asked(&call(10_000));
         pauses.are_over();
         for began in (10_020..20_000).step_by(20) {
+            goes(0, 0, 0, 1);
             pauses.asked(&call(began));
         }
-        let read = pauses.reading.map(|reading| reading.ended);
-        assert_eq!(read, Some(10_010));
+        assert_eq!(pauses.reading.map(|reading| reading.calls), Some(0));
         assert_eq!(pauses.now(), [0, 0]);
     }
 }
