@@ -1,6 +1,7 @@
 //! Lines by syslog: a real rsyslogd on the node, another at the center, with the files of
 //! `etc/rsyslog`.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +15,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 use topas_tests::alone::{self, NOBODY, as_nobody, is_root, quiet, rank, says};
 use topas_tests::build::plain;
-use topas_tests::mpi_installation::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched_after};
 use topas_tests::record::Record;
 use topas_tests::rsyslog::Chain;
 use topas_tests::running::{command, run};
@@ -245,10 +246,17 @@ fn programs_log_by_dev_log() {
     for mpi in Mpi::installed(test) {
         let mut launch = mpi.launch(Site::shared(), &scratch, 4);
         launch.arg(&tiny).env("TOPAS_LOG", "syslog");
-        let ended = launched(&scratch, &mut with_dev_log(&chain, &launch)).good();
+        // Of a launcher that broke down, both lines may have arrived, one, or none.
+        let broken = Cell::new(0);
+        let again = || broken.set(broken.get() + 1);
+        let mut launch = with_dev_log(&chain, &launch);
+        let ended = launched_after(&scratch, &mut launch, &again).good();
         assert_eq!(ended.err(), "", "{}", mpi.name());
         expected += 2;
-        assert_eq!(chain.wait_for(expected).len(), expected, "{}", mpi.name());
+        let arrived = chain.wait_for(expected).len();
+        let most = expected + 2 * broken.get();
+        assert!((expected..=most).contains(&arrived), "{}: {arrived}", mpi.name());
+        expected = arrived;
     }
 }
 
