@@ -218,7 +218,7 @@ enum Broke {
     /// Hydra says that it cannot write to a socket.
     Socket,
     /// The launcher of Open MPI 4 says of a rank that has ended well that the rank said no
-    /// goodbye: 2 of some 50,000 launches.
+    /// goodbye: seen twice.
     Goodbye,
 }
 

@@ -242,21 +242,17 @@ fn programs_log_by_dev_log() {
 
     let tiny = scratch.path().join("tiny");
     plain(Site::shared(), "c/no_mpi.c", false, &tiny);
-    let mut expected = 1;
+    let known = Cell::new(1);
     for mpi in Mpi::installed(test) {
         let mut launch = mpi.launch(Site::shared(), &scratch, 4);
         launch.arg(&tiny).env("TOPAS_LOG", "syslog");
-        // Of a launcher that broke down, both lines may have arrived, one, or none.
-        let broken = Cell::new(0);
-        let again = || broken.set(broken.get() + 1);
         let mut launch = with_dev_log(&chain, &launch);
-        let ended = launched_after(&scratch, &mut launch, &again).good();
+        // Lines of a launch that is repeated may have arrived.
+        let broken = || known.set(chain.wait_for(known.get()).len());
+        let ended = launched_after(&scratch, &mut launch, &broken).good();
         assert_eq!(ended.err(), "", "{}", mpi.name());
-        expected += 2;
-        let arrived = chain.wait_for(expected).len();
-        let most = expected + 2 * broken.get();
-        assert!((expected..=most).contains(&arrived), "{}: {arrived}", mpi.name());
-        expected = arrived;
+        known.set(known.get() + 2);
+        assert_eq!(chain.wait_for(known.get()).len(), known.get(), "{}", mpi.name());
     }
 }
 

@@ -347,6 +347,14 @@ impl Drop for Busy {
     }
 }
 
+/// Launches a program of four ranks with waits and an event log.
+fn logged(mpi: Mpi, scratch: &Scratch, program: &[&str]) -> Places {
+    let places = Places::new(scratch);
+    let words = [&["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=64M"], program].concat();
+    profiled(mpi, scratch, 4, &words, &places).good();
+    places
+}
+
 /// Sums of a run take ranks that are late one after the other for one. An event log tells them apart, and that one waits
 /// for the other in turn: 40 % of the waits arise in rank 1, and 60 % in rank 2.
 #[test]
@@ -356,10 +364,7 @@ fn ranks_that_are_late_one_after_the_other_are_told_apart_by_an_event_log() {
         let scratch = Scratch::new();
         let program = scratch.path().join("one_after_other");
         build(mpi, "mpicc", &["delays/one_after_other.c"], &["-O1"], &program);
-        let places = Places::new(&scratch);
-        let log = ["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=64M"];
-        let words = [&log[..], &[program.to_str().expect("path"), "120"]].concat();
-        profiled(mpi, &scratch, 4, &words, &places).good();
+        let places = logged(mpi, &scratch, &[program.to_str().expect("path"), "120"]);
         let told = why(&scratch, &[scratch.path(), &places.out]);
         let first = first_told("one_after_other", &told);
         let sentence = first["sentence"].as_str().expect("a sentence");
@@ -383,12 +388,9 @@ fn an_event_log_tells_the_course_of_the_run() {
     let Some(mpi) = Mpi::installed(name).into_iter().next() else { return };
     let scratch = Scratch::new();
     let program = patterns(mpi, &scratch);
-    let places = Places::new(&scratch);
     let notes = program.with_extension("notes");
     let (program, notes) = (program.to_str().expect("path"), notes.to_str().expect("path"));
-    let log = ["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_LOG=64M"];
-    let words = [&log[..], &[program, "late_broadcast", notes, "700"]].concat();
-    profiled(mpi, &scratch, 4, &words, &places).good();
+    let places = logged(mpi, &scratch, &[program, "late_broadcast", notes, "700"]);
     let told = why(&scratch, &[scratch.path(), &places.out]);
     assert_eq!(told["read"]["log"], true, "{told:#}");
     let first = first_told("late_broadcast", &told);

@@ -353,12 +353,16 @@ fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut 
     facts.text(names.who, rank.name(profile));
     facts.number(names.who_share, 100.0 * time / all_seconds);
     let Some(rank) = rank.own() else { return facts.text(names.first, rank.name(profile)) };
-    if let Some((own, mean)) = computing(profile, rank) {
+    let computes = computing(profile, rank);
+    if let Some((own, mean)) = computes {
         facts.number(names.own, own as f64 / 1e9);
         facts.number(names.others, mean as f64 / 1e9);
     }
     let first = DelayBeginning::of(profile, rank).map(|beginning| beginning.first);
-    let handed_on = || DelayOrigins::of(profile, |blame| of(blame).time).handed_on(rank);
+    // Waits are followed through all ranks only where this one may hand them on.
+    let may_hand_on = computes.is_some_and(|(own, mean)| !is_longer(own, mean));
+    let origins = || DelayOrigins::of(profile, |blame| of(blame).time);
+    let handed_on = || may_hand_on.then(origins)?.handed_on(rank);
     let first = first.or_else(|| handed_on().map(|(first, _)| first));
     facts.text(names.first, format!("rank {}", first.unwrap_or(rank)));
     if let Some((own, _)) = first.and_then(|first| computing(profile, first)) {

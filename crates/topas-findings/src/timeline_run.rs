@@ -231,12 +231,9 @@ fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let second = others.max_by_key(|row| row.delayed);
     let second = second.filter(|row| row.delayed as f64 >= SECOND_RANK * all as f64);
     let Some(second) = second else { return };
-    if let Some((_, process)) = timeline.processes.get(second.process) {
-        facts.text(
-            "origin_also",
-            format!("Another {:.1}% arise in rank {}.", share(second), process.rank),
-        );
-    }
+    let Some((_, process)) = timeline.processes.get(second.process) else { return };
+    facts.text("origin_second", format!("rank {}", process.rank));
+    facts.number("origin_second_share", share(second));
 }
 
 #[cfg(test)]

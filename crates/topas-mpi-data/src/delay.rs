@@ -187,9 +187,7 @@ pub fn waited_for_itself(rank: &MpiRank) -> Blame {
 /// threads call MPI, each of which may compute while others are in MPI. What ranks that were lost first did before their
 /// end is nobody's measure, if there are others.
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
-    let lost = LostRanks::first_of(profile);
-    computing_among(profile, rank, |other| !lost.contains(&other))
-        .or_else(|| computing_among(profile, rank, |_| true))
+    computing_among(profile, rank, |_| true)
 }
 
 /// The same with the mean of some of the others.
@@ -201,18 +199,22 @@ fn computing_among(
     if profile.total.threads > 1 {
         return None;
     }
-    let (mut own, mut others, mut count) = (None, 0, 0);
+    let lost = LostRanks::first_of(profile);
+    let mut own = None;
+    // Of the others, and of those that were lost first: what they compute, and how many they are.
+    let (mut others, mut gone) = ((0, 0), (0, 0));
     for known in &profile.ranks {
         let outside = computed(&known.sums);
         if known.rank == rank {
             own = Some(outside);
         } else if is_among(known.rank) {
-            others += outside;
-            count += 1;
+            let (sum, count) = if lost.contains(&known.rank) { &mut gone } else { &mut others };
+            *sum += outside;
+            *count += 1;
         }
     }
-    let mean = u128::checked_div(others, count)?;
-    Some((own?, mean))
+    let (sum, count): (u128, u128) = if others.1 > 0 { others } else { gone };
+    Some((own?, sum.checked_div(count)?))
 }
 
 /// Whether a rank that computes so long computes longer than the others, whose mean this is.

@@ -189,10 +189,11 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
     ),
     fact("origin_share", SHARE, "Its share of all waits."),
     fact(
-        "origin_also",
+        "origin_second",
         TEXT,
-        "In which other rank much of all waits arose (at least 15 %), and its share, as a sentence.",
+        "Another rank in which much of the waits arose (at least 15 %), the one in which most of these did.",
     ),
+    fact("origin_second_share", SHARE, "Its share of all waits."),
     fact(
         "serialisation",
         SHARE,

@@ -5,13 +5,16 @@ use topas_mpi_data::{
     others_wait_longer, own_waits,
 };
 
-use super::culprit::{LITTLE, WORTH_A_CHARGE};
+use super::culprit::WORTH_A_CHARGE;
+
+/// Waits of less than this part of the time of all ranks are little, if none for one rank is worth a charge: a twentieth.
+const LITTLE: u128 = 20;
 
 /// Which rank makes the others wait, as far as sums tell that.
 pub(super) enum Charge {
     /// It makes a rank wait, and the others wait for that, or for one that waits for that
     Chain(DelayBeginning),
-    /// Most of the waits, so many seconds, begin in it, and are handed on from rank to rank
+    /// Most of the waits, or more than in any other, so many seconds, begin in it, and are handed on from rank to rank
     Origin(u32, f64),
     /// The others wait for it more than for any other
     Late(u32),

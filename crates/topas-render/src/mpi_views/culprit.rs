@@ -25,9 +25,6 @@ pub(super) const WORTH_A_NAME: u128 = 100;
 /// From this part of that time on a rank is said to make the others wait: a fiftieth.
 pub(super) const WORTH_A_CHARGE: u128 = 50;
 
-/// Waits of less than this part of that time are little, if none for one rank is worth a charge: a twentieth.
-pub(super) const LITTLE: u128 = 20;
-
 /// Ranks wait mostly in a routine if what they sleep between calls that ask in vain is at most so many times as long.
 const MOSTLY: u128 = 4;
 
