@@ -111,6 +111,8 @@ pub struct LaunchPartner {
     pub peer_path: Option<u64>,
     /// Waits for which the other is to blame
     pub blame: Blame,
+    /// What of them other ranks than the partner waited: the rest its own threads waited for each other
+    pub by_others: Blame,
     /// How closely the two are in step
     pub slack: Slack,
     /// Ranks that have it as a partner, ascending, and what each waited in ns
@@ -137,10 +139,14 @@ pub(super) fn partners_of(
                 peer: partner.peer,
                 peer_path,
                 blame: Blame::default(),
+                by_others: Blame::default(),
                 slack: Slack::default(),
                 ranks: Vec::new(),
             });
             of.blame.add(&partner.blame);
+            if partner.peer != rank.rank {
+                of.by_others.add(&partner.blame);
+            }
             of.slack.add(&partner.slack);
             match of.ranks.last_mut().filter(|(last, _)| *last == rank.rank) {
                 Some((_, time)) => *time += partner.blame.time(),

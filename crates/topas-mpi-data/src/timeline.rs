@@ -239,7 +239,7 @@ impl<'l> Timeline<'l> {
             started: StartedCollectives::default(),
             epochs: Epochs::default(),
             world_calls: BTreeMap::new(),
-            notes: Notes::default(),
+            notes: Notes::of(&rows),
             states: NamedStates::default(),
             objects: BTreeMap::new(),
             rows,

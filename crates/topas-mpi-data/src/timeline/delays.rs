@@ -28,10 +28,12 @@ struct RowWait {
     from: u64,
     to: u64,
     partner: u32,
+    /// Whether both are threads of one process: that costs nobody else anything, but hands delays on
+    is_within: bool,
 }
 
 /// For each row the time for which others waited because of it: directly, or because the row for which
-/// they waited came late because it waited itself. All of it adds up to the waits.
+/// they waited came late because it waited itself. All of it adds up to the waits for other processes.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
     waits: Vec<RowWait>,
@@ -39,8 +41,8 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    /// Adds a wait of one of `rows` rows.
-    pub(super) fn add(&mut self, note: &TimelineNote, rows: usize) {
+    /// Adds a wait of one of `rows` rows, which may be within a process.
+    pub(super) fn add(&mut self, note: &TimelineNote, rows: usize, is_within: bool) {
         self.caused.resize(rows, 0);
         let TimelineNote { place, wait, partner, moment, .. } = *note;
         self.waits.push(RowWait {
@@ -48,6 +50,7 @@ impl Delays {
             from: moment.saturating_sub(wait),
             to: moment,
             partner,
+            is_within,
         });
         if self.waits.len() > MOST_WAITS {
             let mut ends: Vec<u64> = self.waits.iter().map(|wait| wait.to).collect();
@@ -71,7 +74,8 @@ impl Delays {
         order.sort_unstable_by_key(|number| std::cmp::Reverse((self.waits[*number].to, *number)));
         let rows: Vec<WaitsOfRow<'_>> =
             (0..self.caused.len() as u32).map(|row| WaitsOfRow::of(row, &self.waits)).collect();
-        let mut costs: Vec<u64> = self.waits.iter().map(|wait| wait.to - wait.from).collect();
+        let cost = |wait: &RowWait| if wait.is_within { 0 } else { wait.to - wait.from };
+        let mut costs: Vec<u64> = self.waits.iter().map(cost).collect();
         let mut parts = Vec::new();
         for number in order {
             let wait = &self.waits[number];
@@ -170,7 +174,7 @@ mod tests {
         for at in 0..200 {
             for row in 0..2 {
                 let (from, to) = (at, at + 100);
-                delays.waits.push(RowWait { row, from, to, partner: 1 - row });
+                delays.waits.push(RowWait { row, from, to, partner: 1 - row, is_within: false });
                 sum += to - from;
             }
         }
@@ -183,9 +187,14 @@ mod tests {
         fn delays_add_up_to_the_waits(
             waits in prop::collection::vec((0..5u32, 0..200u64, 0..100u64, 0..5u32), 0..60)
         ) {
-            let wait = |(row, from, length, partner)| RowWait { row, from, to: from + length, partner };
+            // Rows 3 and 4 are threads of one process.
+            let wait = |(row, from, length, partner)| {
+                let is_within = row >= 3 && partner >= 3;
+                RowWait { row, from, to: from + length, partner, is_within }
+            };
             let waits: Vec<RowWait> = waits.into_iter().map(wait).collect();
-            let sum: u64 = waits.iter().map(|wait| wait.to - wait.from).sum();
+            let between = waits.iter().filter(|wait| !wait.is_within);
+            let sum: u64 = between.map(|wait| wait.to - wait.from).sum();
             let mut delays = Delays { waits, caused: vec![0; 5] };
             delays.follow_until(150);
             prop_assert_eq!(delays.finish().iter().sum::<u64>(), sum);

@@ -61,13 +61,25 @@ pub(super) struct Notes {
     delays: Delays,
     /// Waits that became known, with the class of the time in the call
     waits: Vec<(TimelineNote, TimeClass)>,
+    /// The process of each row
+    processes: Vec<usize>,
 }
 
 impl Notes {
-    /// Adds what was found out about a call whose time is of this class.
-    pub(super) fn add(&mut self, note: TimelineNote, class: TimeClass) {
+    /// Of these rows.
+    pub(super) fn of(rows: &[TimelineRow]) -> Notes {
+        let processes = rows.iter().map(|row| row.process).collect();
+        Notes { processes, ..Notes::default() }
+    }
+
+    /// Adds what was found out about a call whose time is of this class. What threads of a rank wait for each other is no
+    /// wait for another rank: of such a call only the message remains.
+    pub(super) fn add(&mut self, mut note: TimelineNote, class: TimeClass) {
         if note.wait > 0 {
             self.waits.push((note, class));
+        }
+        if self.is_within(&note) {
+            note.wait = 0;
         }
         if note.wait < self.least {
             return;
@@ -87,11 +99,19 @@ impl Notes {
 
     /// Books the waits that became known since the last time.
     pub(super) fn book(&mut self, rows: &mut [TimelineRow]) {
-        for (note, from) in self.waits.drain(..) {
-            if let Some(row) = rows.get_mut(note.place.row as usize) {
+        for (note, from) in std::mem::take(&mut self.waits) {
+            let is_within = self.is_within(&note);
+            let row = rows.get_mut(note.place.row as usize).filter(|_| !is_within);
+            if let Some(row) = row {
                 row.shift(note.place, from, note.kind.class(), note.wait);
             }
-            self.delays.add(&note, rows.len());
+            self.delays.add(&note, rows.len(), is_within);
         }
+    }
+
+    /// Whether a thread of a process waited for another thread of the same process.
+    fn is_within(&self, note: &TimelineNote) -> bool {
+        let process = |row: u32| self.processes.get(row as usize);
+        process(note.place.row).is_some_and(|own| process(note.partner) == Some(own))
     }
 }

@@ -19,6 +19,7 @@ mod started;
 #[path = "../../examples/generate-trace/synthetic.rs"]
 pub(crate) mod synthetic;
 mod tails;
+mod threads;
 mod worlds;
 
 use synthetic::SyntheticTrace;

@@ -68,7 +68,7 @@ impl WaitKind {
     }
 }
 
-/// All paths by which ranks waited for a rank.
+/// All paths by which other ranks waited for a rank, or its own threads for each other.
 fn waiting_for(
     views: &PathViews,
     rank: u32,
@@ -78,9 +78,9 @@ fn waiting_for(
     })
 }
 
-/// What was waited for a partner, in all or of one kind, in ns.
+/// What other ranks waited for a partner, in all or of one kind, in ns.
 fn waited(partner: &LaunchPartner, kind: Option<WaitKind>) -> u128 {
-    kind.map_or(partner.blame.time(), |kind| kind.time(&partner.blame))
+    kind.map_or(partner.by_others.time(), |kind| kind.time(&partner.by_others))
 }
 
 /// That of the routines which `is` wants in which ranks waited most for a rank, in all or for one kind, and how long
@@ -140,7 +140,7 @@ pub(super) fn place(
 /// The kinds of wait of which a routine has much of what ranks wait for a rank, with this routine, those with most first.
 /// They wait in `MPI_Finalize` once, so of a kind it is taken only if they wait little before.
 fn worth_naming(views: &PathViews, rank: u32) -> Vec<(WaitKind, RoutineNumber)> {
-    let all: u128 = waiting_for(views, rank).map(|(_, partner)| partner.blame.time()).sum();
+    let all: u128 = waiting_for(views, rank).map(|(_, partner)| waited(partner, None)).sum();
     let longest = |kind: WaitKind| {
         let is_much = |(_, time): &(RoutineNumber, u128)| time.saturating_mul(MUCH) >= all;
         let before = longest_waited(views, rank, Some(kind), |routine| !routine.is_edge());
@@ -213,7 +213,7 @@ impl WaitedPlace {
         let (routine, from) = place(path);
         let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
         Some(WaitedPlace {
-            kind: kind.unwrap_or_else(|| WaitKind::longest(&partner.blame)),
+            kind: kind.unwrap_or_else(|| WaitKind::longest(&partner.by_others)),
             caller: caller(views, path, &amounts),
             its: its.filter(|(its, late)| (its, late) != (&routine, &from)),
             routine,
@@ -310,6 +310,7 @@ mod tests {
                 peer: 1,
                 peer_path: None,
                 blame,
+                by_others: blame,
                 slack: Slack::default(),
                 ranks: Vec::new(),
             };
