@@ -526,3 +526,25 @@ fn the_rank_that_crashed_is_named_though_its_launcher_ends_the_others_at_once() 
         }
     }
 }
+
+/// A rank that is killed in a long call while another one computes looks as if its program had hung: it is named all the same.
+#[test]
+fn a_rank_that_was_killed_in_a_long_call_is_named() {
+    for mpi in Mpi::installed("a_rank_that_was_killed_in_a_long_call_is_named") {
+        let name = mpi.name();
+        let started = Started::new(mpi, "faults/deadlock.c", "computing");
+        started.standstill();
+        // The kernel notes the second of an end.
+        thread::sleep(Duration::from_secs(3));
+        signal(&started.processes()[..1], Signal::SIGKILL);
+        started.wait_for_the_end();
+        for words in ["--mpi", "--why"] {
+            let first = started.first_words(&[words]);
+            // A launcher may take its time to end the others.
+            let is_later = first.starts_with("Rank 0 was lost first: it ended without a word on ");
+            let hung = "ended from outside. But rank 0 was the first to end: if it was killed alone, as for lack of \
+                        memory, the others ended because of that.";
+            assert!(is_later || first.contains(hung), "under {name}: {first}");
+        }
+    }
+}

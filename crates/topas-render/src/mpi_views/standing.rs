@@ -323,10 +323,28 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
         format!("{} had been in a call for {since} or longer", capital(&rank_words(&inside)))
     };
     let ended = rank_words(&ranks);
+    let first = ended_first(profile, lost, hang).unwrap_or_default();
     format!(
-        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}",
+        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}{first}",
         words.join("; ")
     )
+}
+
+/// Which rank ended first, where others were outside of MPI and might have gone on: it may have been killed alone. None if
+/// nothing tells which it was, or if ranks wait for each other in a circle.
+fn ended_first(profile: &MpiProfile, lost: &LostRanks, hang: &Hang) -> Option<String> {
+    let might_go_on =
+        |rank: &&MpiRank| hang.outside.contains(&rank.rank) && !asked_until_the_end(rank);
+    let [first] = lost.first[..] else { return None };
+    let is_told = lost.is_certain
+        && profile.ranks.iter().any(|rank| might_go_on(&rank))
+        && lost.cycles(profile).is_empty();
+    is_told.then(|| {
+        format!(
+            " But rank {first} was the first to end: if it was killed alone, as for lack of memory, the others ended because \
+             of that."
+        )
+    })
 }
 
 /// What ranks outside of MPI did when their launch was ended, by their last calls.
