@@ -175,8 +175,8 @@ fn sends_in_a_circle_are_told_as_a_deadlock() {
         let row = format!("!! at circle ({place})");
         assert_eq!(top.matches(&row).count(), sends.len(), "under {name}: {top}");
         let csv = started.tool("topas-top", &["--csv"]).good().out();
-        let open: u32 = cell(&csv, 1, "open %").trim_end_matches('%').parse().expect("a share");
-        assert!(open > 0, "under {name}: {csv}");
+        let open: f64 = cell(&csv, 1, "open %").parse().expect("a share");
+        assert!(open > 0.0 && open <= 100.0, "under {name}: {csv}");
 
         let first = started.first_words(&["--mpi"]);
         assert!(first.starts_with("No call has ended for "), "under {name}: {first}");
@@ -268,6 +268,12 @@ fn ranks_in_finalize_are_told_to_be_there() {
         assert!(top.contains(waits), "under {name}: {top}");
         let first = started.first_words(&["--mpi"]);
         assert!(first.contains(waits), "under {name}: {first}");
+        drop(started);
+
+        let started = Started::new(mpi, "faults/deadlock.c", "gone");
+        let top = started.standstill();
+        let circle = "Ranks 0 and 2 each wait for the next, 0 -> 2 -> 0: the program may hang in a deadlock.";
+        assert!(top.contains(circle), "under {name}: {top}");
     }
 }
 
@@ -341,6 +347,10 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
                 "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received,",
             ),
             (
+                "duplicate",
+                "rank 1 in MPI_Recv from 0 of its communicator, while a message with tag 11 from rank 0 is not received,",
+            ),
+            (
                 "sender",
                 "rank 1 in MPI_Wait, for which rank 0 has not sent a message with tag 9, but rank 2 a message with tag 9,",
             ),
@@ -349,7 +359,8 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
                 "rank 2 in MPI_Wait, for whose message with tag 5 rank 0 has posted no receive,",
             ),
         ] {
-            let waits = format!("{waits} at {case} ({}) for ", line("deadlock.c", case));
+            let place = if case == "duplicate" { "tags" } else { case };
+            let waits = format!("{waits} at {place} ({}) for ", line("deadlock.c", place));
             let started = Started::new(mpi, "faults/deadlock.c", case);
             started.standstill();
             let first = started.first_words(&["--mpi"]);
@@ -374,6 +385,8 @@ fn a_rank_that_asks_for_ever_is_told_to_ask() {
         }
         let asks = format!("rank 1 asking again and again by MPI_Iprobe {}", place("probe"));
         assert!(first.contains(&barrier) && first.contains(&asks), "under {name}: {first}");
+        let top = started.tool("topas-top", &["--once"]).good().out();
+        assert!(top.contains(&barrier) && top.contains(&asks), "under {name}: {top}");
         started.end_from_outside();
         let asked = format!(
             "rank 1 asking again and again, until the end, by MPI_Iprobe {}",

@@ -10,6 +10,8 @@ use topas_mpi_waits::key::{MixedRanks, Side, UnfoldedKey, WORLD, derived, of_mes
 
 use super::boards::Board;
 use super::live::FoundSpool;
+use super::now::NowPeer;
+use super::rank::Inside;
 use super::routine::RoutineNumber;
 use super::standstill::SHORTEST_STANDSTILL;
 
@@ -43,8 +45,9 @@ pub struct MessageEnd {
 pub struct OpenMessages {
     /// Messages for which it has posted a receive, and which have not been sent, ascending
     pub awaited: Vec<MessageEnd>,
-    /// Messages that were sent to it, and for which it has not posted a receive, ascending: by ranks for which it waits, and by
-    /// others with a tag for which it waits
+    /// Messages that were sent to it, and for which it has not posted a receive, ascending: by ranks for which it waits, which
+    /// may be any if it receives from one of another communicator than that of the world, and by others with a tag for which it
+    /// waits
     pub untaken: Vec<MessageEnd>,
     /// If it awaits none: messages that it has sent, and for which no receive was posted, ascending. Those that need no receiver
     /// are over
@@ -53,8 +56,22 @@ pub struct OpenMessages {
 
 impl RoutineNumber {
     /// Whether calls wait for requests, which the call does not name.
-    pub fn waits_for_requests(self) -> bool {
+    fn waits_for_requests(self) -> bool {
         self.function().is_some_and(|function| matches!(function.class, FunctionClass::Wait))
+    }
+
+    /// Whether only messages of which one side knows tell for whom a call waits: it waits for requests, or sends to a rank of
+    /// another communicator than that of the world.
+    pub fn waits_for_unnamed(self, peer: Option<NowPeer>) -> bool {
+        let is_of_other = peer.is_some_and(|peer| !peer.of_world);
+        self.waits_for_requests() || is_of_other && self.may_wait_to_send()
+    }
+
+    /// Whether calls may wait until a message has left.
+    fn may_wait_to_send(self) -> bool {
+        let class = self.function().map(|function| &function.class);
+        let sends = matches!(class, Some(FunctionClass::Send(CallProgress::Blocking)));
+        sends || self.waits_for_requests()
     }
 
     /// Whether calls wait for a message from a rank that they name.
@@ -120,16 +137,20 @@ impl MessageSearch<'_> {
             .filter_map(|inside| inside.peer.filter(|peer| peer.of_world))
             .filter_map(|peer| u32::try_from(peer.rank).ok())
             .collect();
-        if long().any(|inside| inside.routine.waits_for_requests()) {
+        if long().any(|inside| inside.routine.waits_for_unnamed(inside.peer)) {
             open.awaited = self.awaited(own).unwrap_or_default();
             senders.extend(open.awaited.iter().map(|message| message.rank));
             if open.awaited.is_empty() {
                 open.unreceived = self.unreceived(own);
             }
         }
+        // A receive is counted when it ends, so nothing tells which rank one of another communicator names.
+        let is_of_other = |inside: &Inside| inside.peer.is_some_and(|peer| !peer.of_world);
+        let waits_for_any =
+            long().any(|inside| inside.routine.waits_for_message() && is_of_other(inside));
         for sender in 0..self.boards.len() {
             let Some(from) = self.boards.get(sender).map(|(from, _)| *from) else { continue };
-            let is_awaited = senders.contains(&from);
+            let is_awaited = senders.contains(&from) || waits_for_any;
             // Of other ranks those messages matter that may be meant: they have a tag that is awaited.
             if is_awaited || !open.awaited.is_empty() {
                 let tags = self.untaken(sender, own).unwrap_or_default();

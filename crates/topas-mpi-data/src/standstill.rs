@@ -122,22 +122,23 @@ struct Waits(HashMap<u32, u32>);
 
 impl Waits {
     fn of(profile: &MpiProfile, calls: &[(u32, Inside)]) -> Waits {
+        let absent = absent(profile, calls);
         let one = |(rank, call): &(u32, Inside)| {
             let named = call.peer.filter(|peer| peer.of_world);
             let named = named.and_then(|peer| u32::try_from(peer.rank).ok());
             let peer = match named {
                 Some(named) => Some(named).filter(|named| named != rank),
-                None if call.peer.is_none()
-                    && (call.routine.is_of_all_ranks() || call.routine.ends_mpi()) =>
+                None if needs_all_ranks(call) => match absent.get(&call.routine).map(Vec::as_slice)
                 {
-                    missing(profile, calls, call)
-                }
+                    Some([one]) => Some(*one),
+                    _ => None,
+                },
                 // More than one may be those for which it waits.
                 None if call.routine.names_group() => match profile.unposted(*rank) {
                     [one] => Some(*one).filter(|one| one != rank),
                     _ => None,
                 },
-                None if call.routine.waits_for_requests() => {
+                None if call.routine.waits_for_unnamed(call.peer) => {
                     let open = profile.open_messages(*rank)?;
                     let mut others = [&open.awaited, &open.unreceived]
                         .into_iter()
@@ -151,7 +152,31 @@ impl Waits {
             Some((*rank, peer?))
         };
         // Who asks does not wait for the answer.
-        Waits(calls.iter().filter(|(_, call)| !call.routine.asks()).filter_map(one).collect())
+        let waiting = calls.iter().filter(|(_, call)| !call.routine.asks());
+        let mut waits = Waits(waiting.filter_map(one).collect());
+        // Of several ranks that are not there, one that waits for the rank closes a circle.
+        let gathering: HashSet<u32> =
+            calls.iter().filter(|(_, call)| needs_all_ranks(call)).map(|(rank, _)| *rank).collect();
+        for (rank, call) in calls.iter().filter(|(_, call)| needs_all_ranks(call)) {
+            let absent = absent.get(&call.routine).into_iter().flatten();
+            let mut elsewhere = absent.filter(|other| !gathering.contains(other));
+            if let Some(other) = elsewhere.find(|other| waits.leads_to(**other, *rank)) {
+                waits.0.entry(*rank).or_insert(*other);
+            }
+        }
+        waits
+    }
+
+    /// Whether a rank waits for another one, or for one that does.
+    fn leads_to(&self, from: u32, to: u32) -> bool {
+        let mut at = Some(&from);
+        for _ in 0..self.0.len() {
+            at = at.and_then(|rank| self.0.get(rank));
+            if at == Some(&to) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Circles of ranks of which each waits for the next, each from its least rank on, in the order of these.
@@ -195,15 +220,28 @@ impl Waits {
     }
 }
 
-/// The only rank that is not in a collective in which all others are.
-fn missing(profile: &MpiProfile, calls: &[(u32, Inside)], call: &Inside) -> Option<u32> {
-    let is_in = |rank: &MpiRank| {
-        calls.iter().any(|(of, other)| *of == rank.rank && other.routine == call.routine)
-    };
-    let mut others = profile.ranks.iter().filter(|rank| !is_in(rank));
-    let one = others.next()?;
-    let all_are_known = profile.facts.npes.is_none_or(|all| all as usize == profile.ranks.len());
-    (all_are_known && others.next().is_none()).then_some(one.rank)
+/// Whether a call ends when all ranks of the launch have come to it.
+fn needs_all_ranks(call: &Inside) -> bool {
+    call.peer.is_none() && (call.routine.is_of_all_ranks() || call.routine.ends_mpi())
+}
+
+/// By collective in which ranks are, those that are not in it, ascending; nothing if not all ranks are known.
+fn absent(profile: &MpiProfile, calls: &[(u32, Inside)]) -> HashMap<RoutineNumber, Vec<u32>> {
+    let mut all = HashMap::new();
+    if profile.facts.npes.is_some_and(|npes| npes as usize != profile.ranks.len()) {
+        return all;
+    }
+    for (_, call) in calls.iter().filter(|(_, call)| needs_all_ranks(call)) {
+        all.entry(call.routine).or_insert_with(|| {
+            let inside = calls.iter().filter(|(_, other)| other.routine == call.routine);
+            let inside: HashSet<u32> = inside.map(|(rank, _)| *rank).collect();
+            let ranks = profile.ranks.iter().map(|rank| rank.rank);
+            let mut others: Vec<u32> = ranks.filter(|rank| !inside.contains(rank)).collect();
+            others.sort_unstable();
+            others
+        });
+    }
+    all
 }
 
 /// Why collective operations may not end in which all ranks of a launch are: matching ones would.

@@ -4,7 +4,8 @@
 // for each other, the others are through; "computing", one computes for ever, the others wait for it; "ending", the same at the
 // end; "asking", one asks for ever for a message that nobody sends; "mismatch", one is in another collective operation than the
 // others; "order", one calls the same one of two communicators in another order; "requests", each of two waits for two messages
-// of the other, which sends one; "tags", one waits for a message with another tag than the one that was sent; "sender", one waits
+// of the other, which sends one; "tags", one waits for a message with another tag than the one that was sent; "duplicate", the same in
+// another communicator; "gone", two wait for a message of a rank that has none for them and is at the end; "sender", one waits
 // for a message of another rank than the one that sent one; "large", one waits until its long message has left, which nobody
 // receives; "stamped", as "circle", and rank 0 writes to the file PROGRAM.stamp when it comes to its call, in ns since 1970.
 
@@ -133,13 +134,20 @@ __attribute__((noinline)) static void requests(int rank, MPI_Comm all)
     MPI_Waitall(2, open, MPI_STATUSES_IGNORE); // requests
 }
 
-__attribute__((noinline)) static void tags(int rank)
+__attribute__((noinline)) static void tags(int rank, MPI_Comm all)
 {
     int one = 1;
     if (rank == 0)
-        MPI_Send(&one, 1, MPI_INT, 1, 11, MPI_COMM_WORLD);
+        MPI_Send(&one, 1, MPI_INT, 1, 11, all);
     if (rank == 1)
-        MPI_Recv(&one, 1, MPI_INT, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // tags
+        MPI_Recv(&one, 1, MPI_INT, 0, 12, all, MPI_STATUS_IGNORE); // tags
+}
+
+__attribute__((noinline)) static void gone(int rank)
+{
+    int one;
+    if (rank != 2)
+        MPI_Recv(&one, 1, MPI_INT, 2, 13, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // gone
 }
 
 __attribute__((noinline)) static void sender(int rank)
@@ -199,7 +207,13 @@ int main(int argc, char **argv)
         MPI_Comm_split(all, rank / 2, rank, &part);
         requests(rank, part);
     } else if (strcmp(argv[1], "tags") == 0)
-        tags(rank);
+        tags(rank, MPI_COMM_WORLD);
+    else if (strcmp(argv[1], "duplicate") == 0) {
+        MPI_Comm all;
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        tags(rank, all);
+    } else if (strcmp(argv[1], "gone") == 0)
+        gone(rank);
     else if (strcmp(argv[1], "sender") == 0)
         sender(rank);
     else if (strcmp(argv[1], "large") == 0)

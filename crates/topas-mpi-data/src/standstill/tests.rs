@@ -110,6 +110,10 @@ fn all_wait_for_the_rank_that_is_not_in_their_collective() {
     let told = [barrier(), at("Recv", Some(0), 6), barrier()];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
     assert_eq!(found.cycles, [[0, 1]]);
+    // Two wait for one that has ended its work: one of them closes the circle.
+    let told = [at("Finalize", None, 7), at("Recv", Some(0), 6), at("Recv", Some(1), 6)];
+    let found = Standstill::of(&profile(&told, 9)).expect("stands still");
+    assert_eq!(found.cycles, [[0, 1]]);
     // With two others nobody knows.
     let told = [barrier(), outside(8), outside(8), barrier()];
     assert_eq!(Standstill::of(&profile(&told, 9)).expect("stands still").waited_for, None);

@@ -18,7 +18,7 @@ pub(super) fn open_in_words(
     };
     let awaited = ranks(&open.awaited);
     let have = |ranks: &[u32]| if ranks.len() == 1 { "has" } else { "have" };
-    if routine.waits_for_requests() && !awaited.is_empty() {
+    if routine.waits_for_unnamed(peer) && !awaited.is_empty() {
         let others = ranks(&open.untaken);
         let mut text = format!(
             ", for which {} {} not sent {}",
@@ -32,13 +32,21 @@ pub(super) fn open_in_words(
         }
         return text + ",";
     }
-    if routine.waits_for_requests() && !open.unreceived.is_empty() {
+    if routine.waits_for_unnamed(peer) && !open.unreceived.is_empty() {
         let others = ranks(&open.unreceived);
         return format!(
             ", for whose {} {} {} posted no receive,",
             with_tags(&open.unreceived),
             rank_words(&others),
             have(&others),
+        );
+    }
+    if peer.is_some_and(|peer| !peer.of_world) && !open.untaken.is_empty() {
+        let (from, are) =
+            (rank_words(&ranks(&open.untaken)), if open.untaken.len() == 1 { "is" } else { "are" });
+        return format!(
+            ", while {} from {from} {are} not received,",
+            messages_with_tags(&open.untaken)
         );
     }
     let named = peer.filter(|peer| peer.of_world).and_then(|peer| u32::try_from(peer.rank).ok());
@@ -113,5 +121,19 @@ mod tests {
             ", which has sent a message with tag 11 that is not received,"
         );
         assert_eq!(words("Recv", Some(1), sent), "");
+        let mut of_other = |routine: &str, open: OpenMessages| {
+            let peer = NowPeer { rank: 0, of_world: false };
+            open_in_words(&open, routines.number(routine).expect("a routine"), Some(peer))
+        };
+        let untaken = ends(&[(0, 11), (2, 12)]);
+        assert_eq!(
+            of_other("Recv", OpenMessages { untaken, ..OpenMessages::default() }),
+            ", while messages with tags 11, 12 from ranks 0 and 2 are not received,"
+        );
+        let unreceived = ends(&[(3, 5)]);
+        assert_eq!(
+            of_other("Ssend", OpenMessages { unreceived, ..OpenMessages::default() }),
+            ", for whose message with tag 5 rank 3 has posted no receive,"
+        );
     }
 }

@@ -203,6 +203,9 @@ fn mismatch_words(
     };
     let of = call_words(profile, first.routine, None);
     let differ = match mismatch {
+        Mismatch::Routines if calls.iter().any(|(_, call)| call.routine.ends_mpi()) => {
+            "No rank is outside of MPI: those in MPI_Finalize take part in no other collective operation.".to_owned()
+        }
         Mismatch::Routines => {
             "All ranks are in collective operations, but not in the same one: they must call those of a communicator \
              in the same order."
