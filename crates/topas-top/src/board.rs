@@ -11,6 +11,7 @@ use topas_mpi_data::{
 use topas_render::mpi_views::{CallPlaces, call_words, standing_words, worlds_in_words};
 
 use crate::args::{TopArgs, TopOrder, TopView};
+use crate::cell::{TopCell, percent, seconds};
 use crate::watch::RankHistory;
 
 /// A launch at one moment.
@@ -43,7 +44,7 @@ pub struct TimeShares {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopRow {
     /// Cells, in the order of [`columns`]
-    pub cells: Vec<String>,
+    pub cells: Vec<TopCell>,
     /// Shares, of ranks
     pub shares: Option<TimeShares>,
     /// Shares of MPI between the readings, 0 to 1, the newest last
@@ -112,22 +113,6 @@ fn shares(sums: &MpiSums, open: u64) -> TimeShares {
 /// A name of which nothing acts on a terminal.
 fn name(bytes: &[u8]) -> String {
     Shown(bytes).to_string()
-}
-
-/// A share of 1 as a percentage.
-pub fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
-}
-
-/// ns in s, in a few digits.
-fn seconds(ns: u128) -> String {
-    let seconds = ns as f64 / 1e9;
-    if seconds < 10.0 { format!("{seconds:.2}") } else { format!("{seconds:.0}") }
-}
-
-/// A large number in a few digits, with an SI prefix.
-fn short(n: u128) -> String {
-    if n < 1000 { n.to_string() } else { topas_render::si_bare(n as f64) }
 }
 
 impl Board {
@@ -201,7 +186,7 @@ impl Board {
             TopView::Peers => self.peers(),
         };
         rows.retain(|row| {
-            args.filter.is_empty() || row.cells.iter().any(|cell| cell.contains(&args.filter))
+            args.filter.is_empty() || row.cells.iter().any(|cell| cell.shown.contains(&args.filter))
         });
         match args.sort {
             TopOrder::Name => {}
@@ -237,12 +222,13 @@ impl Board {
                 what
             },
         );
-        let sent = sums.sent().counted().map_or_else(|| "-".to_owned(), short);
+        let sent = TopCell::amount(sums.sent().counted());
         let mpi = history.last().copied().unwrap_or_else(|| ratio(sums.mpi, time_of_callers(sums)));
         let parts = if self.tells_waits() { 4 } else { 3 };
-        let mut cells = vec![rank.rank.to_string(), name(&rank.host), percent(mpi)];
-        cells.extend(shares.inside.iter().take(parts).map(|share| percent(*share)));
-        cells.extend([short(sums.calls()), sent, what]);
+        let mut cells =
+            vec![TopCell::words(rank.rank), TopCell::words(name(&rank.host)), TopCell::share(mpi)];
+        cells.extend(shares.inside.iter().take(parts).map(|share| TopCell::share(*share)));
+        cells.extend([TopCell::amount(Some(sums.calls())), sent, TopCell::words(what)]);
         let waited = waited(sums).iter().sum::<u128>() + u128::from(open);
         TopRow { cells, shares: Some(shares), history, mpi: sums.mpi, waited, now }
     }
@@ -255,20 +241,18 @@ impl Board {
                 .map(|(_, inside)| inside.time.unwrap_or(0))
                 .collect();
             let now = inside.iter().copied().max().unwrap_or(0);
-            let amount = |amount: topas_mpi_data::RoutineAmount| {
-                amount.counted().map_or_else(|| "-".to_owned(), short)
-            };
+            let routine_name = name(self.profile.routines.name(routine.number).as_bytes());
             let cells = vec![
-                format!("MPI_{}", name(self.profile.routines.name(routine.number).as_bytes())),
-                routine.ranks.map_or_else(|| "-".to_owned(), |ranks| ranks.to_string()),
-                short(routine.calls),
-                seconds(routine.time),
-                percent(ratio(routine.time, total.mpi)),
-                amount(routine.sent),
-                amount(routine.received),
+                TopCell::words(format!("MPI_{routine_name}")),
+                TopCell::amount(routine.ranks.map(u128::from)),
+                TopCell::amount(Some(routine.calls)),
+                TopCell::time(routine.time),
+                TopCell::share(ratio(routine.time, total.mpi)),
+                TopCell::amount(routine.sent.counted()),
+                TopCell::amount(routine.received.counted()),
                 match inside.len() {
-                    0 => "-".to_owned(),
-                    n => format!("{n}, {} s", seconds(now.into())),
+                    0 => TopCell::amount(None),
+                    n => TopCell::words(format!("{n}, {} s", seconds(now.into()))),
                 },
             ];
             let waited = total.waits.routine(routine.number).waited();
@@ -282,12 +266,12 @@ impl Board {
     fn communicators(&self) -> Vec<TopRow> {
         let row = |of: &topas_mpi_data::Communicator| TopRow {
             cells: vec![
-                of.kind.name(&name(of.name.as_bytes())),
-                of.size.map_or_else(|| "-".to_owned(), |size| size.to_string()),
-                short(of.calls),
-                seconds(of.time),
-                short(of.traffic.sent),
-                short(of.traffic.received),
+                TopCell::words(of.kind.name(&name(of.name.as_bytes()))),
+                TopCell::amount(of.size.map(u128::from)),
+                TopCell::amount(Some(of.calls)),
+                TopCell::time(of.time),
+                TopCell::amount(Some(of.traffic.sent)),
+                TopCell::amount(Some(of.traffic.received)),
             ],
             shares: None,
             history: Vec::new(),
@@ -303,10 +287,10 @@ impl Board {
             let from = rank.rank;
             let row = move |peer: &topas_mpi_data::PeerSums| TopRow {
                 cells: vec![
-                    from.to_string(),
-                    peer.rank.map_or_else(|| "others".to_owned(), |to| to.to_string()),
-                    short(peer.traffic.sends),
-                    short(peer.traffic.sent),
+                    TopCell::words(from),
+                    peer.rank.map_or_else(|| TopCell::words("others"), TopCell::words),
+                    TopCell::amount(Some(peer.traffic.sends)),
+                    TopCell::amount(Some(peer.traffic.sent)),
                 ],
                 shares: None,
                 history: Vec::new(),
@@ -433,23 +417,5 @@ pub mod tests {
             Some(topas_mpi_data::SpawnedWorld { began: 1, parent, launcher: 0 });
         let title = board.title();
         assert!(title.contains("ranks here, started by rank 3 of another world  "), "{title}");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        for (n, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1.000k"),
-            (12_345, "12.35k"),
-            (123_456, "123.5k"),
-            (5_600_000_000, "5.600G"),
-        ] {
-            assert_eq!(short(n), text);
-        }
-        assert_eq!(
-            (seconds(1_234_000_000), seconds(312_400_000_000)),
-            ("1.23".into(), "312".into())
-        );
     }
 }

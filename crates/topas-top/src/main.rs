@@ -6,6 +6,7 @@
 
 mod args;
 mod board;
+mod cell;
 mod exit;
 mod hosts;
 mod screen;

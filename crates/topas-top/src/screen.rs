@@ -221,7 +221,7 @@ fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView, waits: bool)
     }
     let rows = rows.map(move |row| {
         let mut cells: Vec<Cell<'_>> =
-            row.cells.iter().map(|cell| Cell::new(cell.as_str())).collect();
+            row.cells.iter().map(|cell| Cell::new(cell.shown.as_str())).collect();
         if let Some(shares) = &row.shares {
             cells.insert(2, Cell::new(bar(shares)));
             cells.push(Cell::new(history(&row.history)));

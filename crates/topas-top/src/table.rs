@@ -21,19 +21,19 @@ pub fn as_text(board: &Board, args: &TopArgs) -> String {
     }
     let header: Vec<String> =
         columns(args.view, board.tells_waits()).iter().map(|&column| column.to_owned()).collect();
-    let cells: Vec<&[String]> = std::iter::once(header.as_slice())
-        .chain(rows.iter().map(|row| row.cells.as_slice()))
-        .collect();
-    let widths: Vec<usize> = (0..header.len())
+    let columns = header.len();
+    let shown = rows.iter().map(|row| row.cells.iter().map(|cell| cell.shown.clone()).collect());
+    let cells: Vec<Vec<String>> = std::iter::once(header).chain(shown).collect();
+    let widths: Vec<usize> = (0..columns)
         .map(|column| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
         .collect();
     // The last column of ranks is words, as the first of all others is.
     let words = |column: usize| match args.view {
-        TopView::Ranks => column == 1 || column + 1 == header.len(),
+        TopView::Ranks => column == 1 || column + 1 == columns,
         TopView::Peers => false,
         TopView::Routines | TopView::Comms => column == 0,
     };
-    for row in cells {
+    for row in &cells {
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             if column > 0 {
@@ -56,7 +56,7 @@ pub fn as_csv(board: &Board, args: &TopArgs) -> String {
     };
     let mut out = line(&mut columns(args.view, board.tells_waits()).iter().copied());
     for row in board.rows(args) {
-        out += &line(&mut row.cells.iter().map(String::as_str));
+        out += &line(&mut row.cells.iter().map(|cell| cell.value.as_str()));
     }
     out
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
 use topas_findings::{BottleneckSearch, Rules, mpi_facts};
 use topas_mpi_data::{
-    LaunchPath, LaunchPaths, MpiProfile, Origin, SHORTEST_STANDSTILL, own_uid, processors_of,
-    read_spool, time_of_callers,
+    LastSign, LaunchPath, LaunchPaths, MpiProfile, Origin, RoutineNumber, SHORTEST_STANDSTILL,
+    own_uid, processors_of, read_spool, time_of_callers,
 };
 use topas_render::mpi_views::{
     CallPlaces, PathViews, Views, call_places, charged_rank, shared_processors, where_waited,
@@ -179,7 +179,8 @@ impl Watch {
         search
     }
 
-    /// Where long calls were made that go on, of ranks whose call paths are counted on this node.
+    /// Where long calls were made that go on, and the last ones that asked for something, of ranks whose call paths are counted
+    /// on this node.
     pub fn places(&mut self, profile: &MpiProfile) -> CallPlaces {
         let is_long = |time: Option<u64>| time.is_some_and(|time| time >= SHORTEST_STANDSTILL);
         let mut long = profile.inside.iter().filter(|(_, inside)| is_long(inside.time)).peekable();
@@ -188,8 +189,12 @@ impl Watch {
         }
         let Some(mut paths) = LaunchPaths::of(profile) else { return CallPlaces::new() };
         let id = |rank: u32, path: Option<u32>| Some(paths.numbered(rank, path?)?.id);
+        let asks = |last: &LastSign| last.routine.is_some_and(RoutineNumber::asks);
+        let asked = (profile.ranks.iter())
+            .filter_map(|rank| Some((rank.rank, rank.last.filter(asks)?.path)));
+        let long = long.map(|(rank, inside)| (*rank, inside.path));
         let wanted: HashSet<u64> =
-            long.filter_map(|(rank, inside)| id(*rank, inside.path)).collect();
+            long.chain(asked).filter_map(|(rank, path)| id(rank, path)).collect();
         paths.paths.retain(|path| wanted.contains(&path.id));
         let (source, _) = self.symbols.of(&paths);
         let views = PathViews { paths, source, by_rank: false, nameless: Vec::new() };
