@@ -52,9 +52,19 @@ fn slept(profile: &MpiProfile) -> u128 {
     profile.ranks.iter().map(|rank| rank.sums.waits.slept()).sum()
 }
 
-/// What the ranks waited for each other or slept between calls that asked in vain, in ns, and the rank that makes them wait, if
-/// that is told; None if waits were not told apart.
-pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
+/// What a profile tells of the waits of its ranks.
+pub(crate) struct MeasuredWaits {
+    /// What the ranks waited for each other or slept between calls that asked in vain, in ns
+    pub(crate) time: u128,
+    /// The rank that makes the others wait, if one does
+    pub(crate) rank: Option<u32>,
+    /// Whether the ranks wait for each other in turn, so that none does. Of ranks in which several threads call MPI delays are
+    /// not followed, which may hide one
+    pub(crate) is_in_turn: bool,
+}
+
+/// What a profile tells of the waits of its ranks; None if waits were not told apart.
+pub(crate) fn measured(profile: &MpiProfile) -> Option<MeasuredWaits> {
     if !are_measured(profile) {
         return None;
     }
@@ -62,7 +72,11 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<(u128, Option<u32>)> {
     let all = waited_by_others(profile);
     let waited = waited_or_slept(profile);
     let charge = Charge::of(profile, &all, &origins, waited);
-    Some((waited, charge.and_then(|charge| charge.rank())))
+    Some(MeasuredWaits {
+        time: waited,
+        rank: charge.as_ref().and_then(Charge::rank),
+        is_in_turn: matches!(charge, Some(Charge::Turns)) && profile.total.threads <= 1,
+    })
 }
 
 /// What is said first: which ranks stand still or were lost, which came late to `MPI_Init`, and which rank makes the

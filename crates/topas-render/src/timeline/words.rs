@@ -132,27 +132,29 @@ impl Verdict {
             rank.and_then(|rank| timeline.rows.iter().position(|row| rank_of(row) == Some(rank)))
         };
         let lacks = |time: u128| is_damaged || (told as f64) < MUCH * time as f64;
-        if let Some((of, paths, (time, rank))) = measured.filter(|(_, _, (time, _))| lacks(*time)) {
+        let is_in_turn = measured.as_ref().is_some_and(|(_, _, waits)| waits.is_in_turn);
+        if let Some((of, paths, waits)) = measured.filter(|(_, _, waits)| lacks(waits.time)) {
             let words = format!(
                 "The log tells {} s of waiting for others, of {} s that the profile beside the log has measured. By the \
                  profile: {}",
                 seconds(timeline, told),
-                seconds(timeline, u64::try_from(time).unwrap_or(u64::MAX)),
+                seconds(timeline, u64::try_from(waits.time).unwrap_or(u64::MAX)),
                 sentence(of, paths).unwrap_or_default()
             );
-            return Verdict { late: row_of(rank), words: Some(words) };
+            return Verdict { late: row_of(waits.rank), words: Some(words) };
         }
         if is_damaged {
             return Verdict { late: None, words: Some(damage::unknown_waits(timeline)) };
         }
-        let late = late(timeline);
+        // In a circle that each rank holds up in turn, most delays may seem to arise in any of them.
+        let late = late(timeline).filter(|_| !is_in_turn);
         let place = late.and_then(|row| {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
             let (_, process) = timeline.processes.get(process)?;
             places_waited(paths?, of, process.rank)
         });
-        Verdict { late, words: finding(timeline, late, place) }
+        Verdict { late, words: finding(timeline, late, is_in_turn, place) }
     }
 }
 
@@ -191,7 +193,7 @@ fn waiting(timeline: &Timeline<'_>) -> Option<String> {
 
 /// That no rank is late for most of so much that the ranks waited, in ns, and in which most of it arose, without a full
 /// stop; None if it is not known of any of it.
-fn largest_delays(timeline: &Timeline<'_>, waits: u64) -> Option<String> {
+fn largest_delays(timeline: &Timeline<'_>, waits: u64, is_in_turn: bool) -> Option<String> {
     let mut order: Vec<&TimelineRow> = timeline.rows.iter().filter(|row| row.delayed > 0).collect();
     order.sort_by_key(|row| std::cmp::Reverse(row.delayed));
     let all = sum(order.iter().map(|row| row.delayed));
@@ -205,6 +207,7 @@ fn largest_delays(timeline: &Timeline<'_>, waits: u64) -> Option<String> {
     let most = if both >= all / 2 { "most" } else { "the largest" };
     let is_little = timeline.late_row().is_some() && !is_enough(timeline, first.delayed);
     let (nobody, known) = match unended(timeline) {
+        _ if is_in_turn => ("By the profile, they wait for each other in turn", ""),
         0 if is_little => ("That is little", ""),
         0 => ("No rank is late for most of it", ""),
         _ => ("No rank is known to be late for most of it", " that are known"),
@@ -213,13 +216,18 @@ fn largest_delays(timeline: &Timeline<'_>, waits: u64) -> Option<String> {
     Some(format!("{nobody}; {most} delays{known} arose in {}", named.join(" and ")))
 }
 
-/// For whom the ranks waited, in some sentences. `place` is the one that says where in the source, if that is
-/// known.
-fn finding(timeline: &Timeline<'_>, late: Option<usize>, place: Option<String>) -> Option<String> {
+/// For whom the ranks waited, in some sentences: `late` for one rank, or by the profile for each other in turn. `place` is the
+/// sentence that says where in the source, if that is known.
+fn finding(
+    timeline: &Timeline<'_>,
+    late: Option<usize>,
+    is_in_turn: bool,
+    place: Option<String>,
+) -> Option<String> {
     let waiting = waiting(timeline)?;
     let waits = sum(timeline.rows.iter().map(waited));
     let Some(row) = late.and_then(|place| timeline.rows.get(place)) else {
-        return Some(match largest_delays(timeline, waits) {
+        return Some(match largest_delays(timeline, waits, is_in_turn) {
             Some(words) => format!("{waiting}. {words}."),
             None => format!("{waiting}."),
         });
