@@ -120,7 +120,9 @@ impl Stacks {
         let mut totals: Vec<(usize, f64)> =
             (0..self.slots.len()).filter_map(|slot| Some((slot, self.total(slot)?))).collect();
         let count = totals.len();
-        let mut out = format!("{} by {}: ", clean(&height.name), clean(&along.name));
+        let along = clean(&along.name);
+        let by = if along.is_empty() { String::new() } else { format!(" by {along}") };
+        let mut out = format!("{}{by}: ", clean(&height.name));
         if count > MOST {
             totals.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             totals.truncate(MOST);
