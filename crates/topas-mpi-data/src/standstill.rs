@@ -39,8 +39,9 @@ pub struct Standstill {
     pub asking: Vec<u32>,
     /// For how long no rank has ended or begun a call, in ns; None if some rank goes on
     pub since: Option<u64>,
-    /// No rank has gone on for so long that this is a large part of the run: what costs time cannot be told
-    pub is_lasting: bool,
+    /// What costs time cannot be told: no rank has gone on for so long that this is a large part of the run, or ranks have
+    /// waited for each other in a circle for so long
+    pub hides_costs: bool,
     /// Circles of ranks of which each may wait for the next, and the last for the first
     pub cycles: Vec<Vec<u32>>,
     /// How the collective operations differ in which all ranks are, if they are in such and none has gone on for so long
@@ -95,7 +96,11 @@ impl Standstill {
         let is_lasting = since.is_some_and(is_long);
         // Large data take their time, too, and some ranks are through with them before others.
         let mismatch = if is_lasting { Mismatch::of(profile, &calls) } else { None };
-        Some(Standstill { calls, outside, asking, since, is_lasting, cycles, mismatch, waited_for })
+        let is_in_long = |rank: &u32| {
+            calls.iter().any(|(of, call)| of == rank && call.time.is_some_and(is_long))
+        };
+        let hides_costs = is_lasting || cycles.iter().any(|circle| circle.iter().all(is_in_long));
+        Some(Standstill { calls, outside, asking, since, hides_costs, cycles, mismatch, waited_for })
     }
 }
 

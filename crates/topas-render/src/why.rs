@@ -78,7 +78,7 @@ impl StandingRun {
         said.extend(self.shares_processors.as_deref());
         if !self.goes_on {
             said.push(match self.runs {
-                true => "What costs time is not searched for while no call ends.",
+                true => "What costs time is not searched for while calls do not end.",
                 false => "What costs time is not searched for where no call has ended for so long.",
             });
         }

@@ -305,9 +305,10 @@ impl Board {
     }
 }
 
-/// Whether no rank of a launch has gone on for long, or one was lost: what costs time is then not told.
+/// Whether no rank of a launch has gone on for long, ranks wait for each other in a circle, or one was lost: what costs time
+/// is then not told.
 pub fn hides_costs(profile: &MpiProfile) -> bool {
-    Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting)
+    Standstill::of(profile).is_some_and(|standstill| standstill.hides_costs)
         || LostRanks::of(profile).is_some()
 }
 

@@ -136,13 +136,13 @@ fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     let all = [standing_words(profile, &places.unwrap_or_default()), absent_ranks(profile)];
     let words = all.into_iter().flatten().reduce(|all, more| all + " " + &more);
     let runs = profile.origin == Origin::Live;
-    let is_lasting = Standstill::of(profile).is_some_and(|standstill| standstill.is_lasting)
+    let hides_costs = Standstill::of(profile).is_some_and(|standstill| standstill.hides_costs)
         || LostRanks::of(profile)
             .is_some_and(|lost| lost.hang(profile).is_some_and(|hang| hang.is_sure));
     let processors = Views::host(profile).and_then(processors_of);
     (runs || words.is_some()).then(|| StandingRun {
         runs,
-        goes_on: !is_lasting,
+        goes_on: !hides_costs,
         shares_processors: shared_processors(profile, processors),
         words,
     })

@@ -78,11 +78,11 @@ fn sends_in_a_circle_wait_for_each_other() {
     let told = [1, 2, 0].map(|peer| at("Send", Some(peer), 20));
     let found = Standstill::of(&profile(&told, 21)).expect("stands still");
     assert_eq!((found.cycles, found.since), (vec![vec![0, 1, 2]], Some(20 * S)));
-    assert_eq!((found.calls.len(), found.waited_for, found.is_lasting), (3, None, true));
+    assert_eq!((found.calls.len(), found.waited_for, found.hides_costs), (3, None, true));
     // Ranks that wait for a second or two for one that computes are no reason to tell nothing else.
     let told = [at("Barrier", None, 2), outside(3)];
     let found = Standstill::of(&profile(&told, 100)).expect("stands still");
-    assert_eq!((found.since, found.is_lasting), (Some(2 * S), false));
+    assert_eq!((found.since, found.hides_costs), (Some(2 * S), false));
 }
 
 #[test]
@@ -91,6 +91,11 @@ fn a_rank_that_goes_on_makes_it_no_standstill() {
     let found = Standstill::of(&profile(&told, 21)).expect("a long call");
     assert_eq!((found.since, found.cycles, found.waited_for), (None, vec![], None));
     assert_eq!((found.calls[0].0, found.calls.len()), (0, 1));
+    assert!(!found.hides_costs);
+    // Two hang, and two go on: what these compute longer costs nothing that matters.
+    let told = [at("Recv", Some(1), 20), at("Recv", Some(0), 20), outside(0), outside(0)];
+    let found = Standstill::of(&profile(&told, 21)).expect("a circle");
+    assert_eq!((found.since, found.cycles, found.hides_costs), (None, vec![vec![0, 1]], true));
     // A short call of a long run is nothing.
     let told = [at("Recv", Some(1), 3), outside(0)];
     assert_eq!(Standstill::of(&profile(&told, 100)), None);
