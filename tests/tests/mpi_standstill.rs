@@ -340,6 +340,11 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
         assert!(json.contains("\"awaited\": [ { \"rank\": 1, \"tag\": 7 } ]"), "{name}: {json}");
         started.end_from_outside();
         is_whole(&started.first_words(&["--why"]), "waited");
+        let out = started.places.out.display().to_string();
+        started.tool("topas-mpi", &["collect", "--no-log", "--out", &out]).good();
+        let text = started.tool("topasview", &["--mpi", &out]).good().out();
+        let first = text.split("\n\n").nth(1).unwrap_or_default();
+        is_whole(&first.split_whitespace().collect::<Vec<_>>().join(" "), "waited");
 
         for (case, waits) in [
             (

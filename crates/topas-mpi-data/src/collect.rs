@@ -5,7 +5,7 @@
 //! writing and removing leaves files that the next one tells again: readers take a record that
 //! stands twice once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -19,6 +19,7 @@ use topas_mpi_profile::lines::{self, End, Head, LastMoment, Lines, Of, OpenCall,
 use topas_mpi_profile::sums::TickLength;
 
 use super::live::{FoundSpool, facts, look, same_launch, sum};
+use super::open_messages::{OpenMessages, open_messages};
 use super::profile::{Ending, MpiRecordFacts};
 use super::rank::{SpoolRank, name_of};
 use super::routine::RoutineNumber;
@@ -211,6 +212,8 @@ impl LeftLaunch {
     /// together have written their records to it already, if it is theirs.
     pub fn rank_records(&self, path: &Path) -> Vec<u8> {
         let mut all = Vec::new();
+        let launch: Vec<&FoundSpool> = self.found.iter().map(|(found, _)| &**found).collect();
+        let open: HashMap<u32, OpenMessages> = open_messages(&launch).into_iter().collect();
         for (found, _) in &self.found {
             let is_there = found.spool.header.flags & flag::TOLD_ALONE != 0
                 && found.spool.user_file().is_ok_and(|own| own.as_deref() == Some(path));
@@ -254,6 +257,9 @@ impl LeftLaunch {
                 to.switches(&found.spool.header.switches);
                 unended(to, std::iter::once(&**found));
                 at_the_end(to, rank);
+                let open = open.get(&found.spool.header.rank);
+                let messages = open.into_iter().flat_map(OpenMessages::recorded);
+                messages.for_each(|message| to.open_message(&message));
             };
             let ending = found.rank.rank.ending;
             all.extend(self.lines(found, Of::Rank, ending, &rank.sums, &mut more));

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use topas_mpi_profile::lines::Of;
 
+use super::open_messages::OpenMessages;
 use super::profile::{Ending, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
 use super::record::MpiRecord;
 use super::routine::Routines;
@@ -157,6 +158,9 @@ impl LaunchRecords {
             record.inside.clone().into_iter().filter_map(move |inside| Some((rank?, inside)))
         };
         let inside = ranks.iter().flat_map(calls).collect();
+        let is_open = |record: &&MpiRecord| record.open != OpenMessages::default();
+        let open = ranks.iter().filter(is_open);
+        let open = open.filter_map(|record| Some((record.rank?, record.open.clone()))).collect();
         let ranks = ranks.into_iter().filter_map(|record| {
             Some(MpiRank {
                 rank: record.rank?,
@@ -179,7 +183,7 @@ impl LaunchRecords {
             lost_lines: lost,
             inside,
             unposted: Vec::new(),
-            open_messages: Vec::new(),
+            open_messages: open,
         })
     }
 }

@@ -7,6 +7,7 @@ use topas_mpi_profile::layout::RankState;
 use topas_mpi_profile::sums;
 
 use super::identity;
+use super::open_messages::open_messages;
 use super::process::is_running;
 use super::profile::{MpiProfile, MpiRecordFacts, Origin};
 use super::rank::{SpoolRank, read_rank};
@@ -136,7 +137,7 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
     });
     let inside = inside.collect();
     let unposted = super::posts::unposted(&launch);
-    let open_messages = super::open_messages::open_messages(&launch);
+    let open_messages = open_messages(&launch.iter().collect::<Vec<_>>());
     MpiProfile {
         facts,
         origin: if live { Origin::Live } else { Origin::Left },

@@ -5,6 +5,7 @@
 //! which the tag can be found again, if the communicator is known: that is the one of the world, and the first that were made from
 //! this one, and from those.
 
+use topas_mpi_profile::lines::{OpenMessage, OpenSide};
 use topas_mpi_table::{CallProgress, FunctionClass};
 use topas_mpi_waits::key::{MixedRanks, Side, UnfoldedKey, WORLD, derived, of_messages};
 
@@ -54,6 +55,39 @@ pub struct OpenMessages {
     pub unreceived: Vec<MessageEnd>,
 }
 
+/// Messages of a side that are in the record of a rank: reports name fewer.
+const RECORDED: usize = 64;
+
+impl OpenMessages {
+    /// The messages of a side.
+    fn of(&self, side: OpenSide) -> &[MessageEnd] {
+        match side {
+            OpenSide::Awaited => &self.awaited,
+            OpenSide::Untaken => &self.untaken,
+            OpenSide::Unreceived => &self.unreceived,
+        }
+    }
+
+    /// Adds one, as a record has it.
+    pub(super) fn add(&mut self, message: &OpenMessage) {
+        let of_side = match message.side {
+            OpenSide::Awaited => &mut self.awaited,
+            OpenSide::Untaken => &mut self.untaken,
+            OpenSide::Unreceived => &mut self.unreceived,
+        };
+        of_side.push(MessageEnd { rank: message.rank, tag: message.tag });
+    }
+
+    /// The messages that a record of the rank has.
+    pub(super) fn recorded(&self) -> impl Iterator<Item = OpenMessage> {
+        let one = |side| {
+            let told = move |end: &MessageEnd| OpenMessage { side, rank: end.rank, tag: end.tag };
+            self.of(side).iter().take(RECORDED).map(told)
+        };
+        OpenSide::ALL.into_iter().flat_map(one)
+    }
+}
+
 impl RoutineNumber {
     /// Whether calls wait for requests, which the call does not name.
     fn waits_for_requests(self) -> bool {
@@ -89,7 +123,7 @@ impl RoutineNumber {
 }
 
 /// What is open of the messages of each rank of a launch on this node that has waited for messages for long; by rank.
-pub(super) fn open_messages(launch: &[FoundSpool]) -> Vec<(u32, OpenMessages)> {
+pub(super) fn open_messages(launch: &[&FoundSpool]) -> Vec<(u32, OpenMessages)> {
     let mut search = MessageSearch {
         boards: (launch.iter().take(RANKS))
             .filter_map(|found| Some((found.spool.header.rank, Board::of(&found.spool)?)))
@@ -97,8 +131,7 @@ pub(super) fn open_messages(launch: &[FoundSpool]) -> Vec<(u32, OpenMessages)> {
         comms: communicators(launch.len()),
         left: COMPARED,
     };
-    let of = |found| search.open(found);
-    launch.iter().take(RANKS).filter_map(of).collect()
+    launch.iter().take(RANKS).filter_map(|found| search.open(found)).collect()
 }
 
 /// Numbers of communicators in a world of so many ranks.

@@ -9,6 +9,7 @@ use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanosecon
 
 use super::last_sign::LastSign;
 use super::now::NowPeer;
+use super::open_messages::OpenMessages;
 use super::outside::OutsideRank;
 use super::partners::PathPartner;
 use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule};
@@ -34,6 +35,8 @@ pub(super) struct MpiRecord {
     pub(super) started: Vec<StartedWorld>,
     /// Calls in which its threads were when it ended
     pub(super) inside: Vec<Inside>,
+    /// Messages of which one side only knew then
+    pub(super) open: OpenMessages,
     pub(super) last: Option<LastSign>,
     /// Lines of it that are missing
     pub(super) lost: u32,
@@ -170,7 +173,7 @@ fn is_believable(token: &Token<'_>) -> bool {
         }
         Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
         Token::Spawned(_) | Token::Launcher(_) | Token::Started(_) => true,
-        Token::OpenCall(_) | Token::LastSign(_) => true,
+        Token::OpenCall(_) | Token::OpenMessage(_) | Token::LastSign(_) => true,
         Token::Waits { waits, .. } => {
             waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
         }
@@ -232,6 +235,7 @@ impl MpiRecord {
             sums: MpiSums::default(),
             started: Vec::new(),
             inside: Vec::new(),
+            open: OpenMessages::default(),
             last: None,
             lost: 0,
         }
@@ -310,6 +314,7 @@ impl MpiRecord {
                     time: told.nanoseconds,
                 }));
             }
+            Token::OpenMessage(told) => self.open.add(&told),
             Token::LastSign(told) => self.last = Some(LastSign::of_token(&told, routines)),
             Token::Communicator { name, kind, size, calls, nanoseconds, traffic: moved } => {
                 let name = string(name);

@@ -100,7 +100,16 @@ impl Standstill {
             calls.iter().any(|(of, call)| of == rank && call.time.is_some_and(is_long))
         };
         let hides_costs = is_lasting || cycles.iter().any(|circle| circle.iter().all(is_in_long));
-        Some(Standstill { calls, outside, asking, since, hides_costs, cycles, mismatch, waited_for })
+        Some(Standstill {
+            calls,
+            outside,
+            asking,
+            since,
+            hides_costs,
+            cycles,
+            mismatch,
+            waited_for,
+        })
     }
 }
 

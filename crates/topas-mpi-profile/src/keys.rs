@@ -69,6 +69,7 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("p", Kept),
     ("u", Kept),
     ("n", Kept),
+    ("o", Kept),
     // The moments of a process lead to the entries of a process accounting.
     ("z", LeftOut),
     // It leads from one launch to another.

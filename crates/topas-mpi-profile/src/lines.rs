@@ -20,7 +20,7 @@ mod ends;
 mod paths;
 mod worlds;
 
-pub use ends::{LastMoment, OpenCall};
+pub use ends::{LastMoment, OpenCall, OpenMessage, OpenSide};
 pub use paths::PATH_END_LETTERS;
 use paths::hex;
 pub use worlds::SpawnedWorld;

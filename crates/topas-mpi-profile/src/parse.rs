@@ -6,7 +6,7 @@ use topas_format::escape::Name;
 use topas_format::text::Cursor;
 
 use crate::layout::{BINS, WAITED, object_kind};
-use crate::lines::{Amount, Of, SpawnedWorld, VERSION, WAITED_WORDS, WORD};
+use crate::lines::{Amount, Of, OpenMessage, SpawnedWorld, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
 use crate::sums::{WaitSums, WaitedSums};
 
@@ -167,6 +167,8 @@ pub enum Token<'a> {
     },
     /// `n=`
     OpenCall(OpenCallToken<'a>),
+    /// `o=`
+    OpenMessage(OpenMessage),
     /// `z=`
     LastSign(LastSignToken<'a>),
     /// `c=`; those of one kind, name and size add up
@@ -403,6 +405,7 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             nanoseconds: nanoseconds(fields.next()?)?,
         },
         b"n" => Token::OpenCall(OpenCallToken::read(&mut fields)?),
+        b"o" => Token::OpenMessage(ends::open_message(&mut fields)?),
         b"z" => Token::LastSign(LastSignToken::read(&mut fields)?),
         b"c" => Token::Communicator {
             name: Name::from_token(fields.next()?),

@@ -11,7 +11,8 @@ use topas_mpi_profile::layout::{
     WorldStart, Worlds, flag,
 };
 use topas_mpi_profile::lines::{
-    End, Facts, Head, LastMoment, Of, OpenCall, SpawnedWorld, amounts, record,
+    End, Facts, Head, LastMoment, Of, OpenCall, OpenMessage, OpenSide, SpawnedWorld, amounts,
+    record,
 };
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
 use topas_mpi_profile::routine::{SizeClass, by_number, name as routine_name};
@@ -275,6 +276,8 @@ fn every_key_that_is_written_has_its_export() {
         OpenCall { nanoseconds: Some(1_500_000_000), path: 7, peer: Some((-2, false)), ..call },
         OpenCall { peer: Some((i32::MAX, true)), ..call },
     ];
+    let open = [(OpenSide::Awaited, 7), (OpenSide::Untaken, -1), (OpenSide::Unreceived, i32::MAX)];
+    let open_messages = open.map(|(side, tag)| OpenMessage { side, rank: 3, tag });
     let moments = [
         LastMoment {
             began: 1,
@@ -316,6 +319,7 @@ fn every_key_that_is_written_has_its_export() {
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);
             open_calls.iter().for_each(|call| lines.open_call(call));
+            open_messages.iter().for_each(|message| lines.open_message(message));
             moments.iter().for_each(|moment| lines.last_moment(moment));
             lines.started(&worlds, &Default::default(), &tick);
         },
@@ -346,6 +350,11 @@ fn every_key_that_is_written_has_its_export() {
     });
     let written = open_calls.map(|call| (routine_name(3), call.nanoseconds, call.path, call.peer));
     assert_eq!(called.collect::<Vec<_>>(), written);
+    let open = back.iter().filter_map(|token| match token {
+        Token::OpenMessage(told) => Some(*told),
+        _ => None,
+    });
+    assert_eq!(open.collect::<Vec<_>>(), open_messages);
     let last = back.iter().filter_map(|token| match token {
         Token::LastSign(told) => {
             Some((told.began, told.last_call, told.died, told.routine, told.path, told.ended_after))

@@ -34,7 +34,55 @@ pub struct LastMoment {
     pub ended_after: Option<u32>,
 }
 
+/// What is open of a message between a rank that waits and another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenSide {
+    /// The rank has posted a receive, and the message has not been sent
+    Awaited,
+    /// The message was sent to the rank, which has not posted a receive
+    Untaken,
+    /// The rank has sent it, and no receive was posted
+    Unreceived,
+}
+
+impl OpenSide {
+    /// All of them.
+    pub const ALL: [OpenSide; 3] = [OpenSide::Awaited, OpenSide::Untaken, OpenSide::Unreceived];
+
+    /// The letter in lines.
+    pub const fn letter(self) -> u8 {
+        match self {
+            OpenSide::Awaited => b'a',
+            OpenSide::Untaken => b't',
+            OpenSide::Unreceived => b'r',
+        }
+    }
+}
+
+/// A message of which one side only knows, when its ranks ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenMessage {
+    /// Which side
+    pub side: OpenSide,
+    /// The other rank of the world
+    pub rank: u32,
+    /// Its tag
+    pub tag: i32,
+}
+
 impl Lines<'_> {
+    /// `o=SIDE:RANK:TAG`
+    pub fn open_message(&mut self, message: &OpenMessage) {
+        self.token(&mut |out| {
+            out.put(b"o=").byte(message.side.letter()).byte(b':').dec(message.rank.into());
+            out.byte(b':');
+            if message.tag < 0 {
+                out.byte(b'-');
+            }
+            out.dec(message.tag.unsigned_abs().into());
+        });
+    }
+
     /// `n=ROUTINE:SECONDS:PATH[:PEER[:w]]`
     pub fn open_call(&mut self, call: &OpenCall) {
         self.token(&mut |out| {

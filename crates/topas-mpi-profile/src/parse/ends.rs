@@ -1,6 +1,7 @@
 //! What a rank did when it ended, in lines.
 
 use super::{nanoseconds, narrow, whole};
+use crate::lines::{OpenMessage, OpenSide};
 
 /// A call in which a thread was when its rank ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,4 +78,11 @@ fn signed(text: &[u8]) -> Option<i32> {
         Some(digits) => i32::try_from(whole(digits)?).ok()?.checked_neg(),
         None => i32::try_from(whole(text)?).ok(),
     }
+}
+
+/// What stands behind `o=`.
+pub(super) fn open_message<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<OpenMessage> {
+    let [letter] = fields.next()? else { return None };
+    let side = OpenSide::ALL.into_iter().find(|side| side.letter() == *letter)?;
+    Some(OpenMessage { side, rank: narrow(fields.next()?)?, tag: signed(fields.next()?)? })
 }
