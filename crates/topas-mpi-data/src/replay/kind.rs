@@ -61,7 +61,7 @@ pub enum AsMeasured {
     Persistent,
     /// A message that is taken out of the queue before it is received
     MatchedProbe,
-    /// Locks and partners of windows
+    /// Locks, partners and ends of windows
     Rma,
     /// Files: a network does not make them faster
     Files,
@@ -107,7 +107,7 @@ impl AsMeasured {
         match self {
             AsMeasured::Persistent => "persistent and partitioned requests",
             AsMeasured::MatchedProbe => "matched probes and their receives",
-            AsMeasured::Rma => "locks and partners of windows",
+            AsMeasured::Rma => "locks, partners and ends of windows",
             AsMeasured::Files => "calls of MPI-I/O",
             AsMeasured::Worlds => "starting and connecting processes",
             AsMeasured::Groups => "collectives of neighbours and of groups",
@@ -167,6 +167,8 @@ impl CallKind {
             FunctionClass::RmaSynchronization(Epoch::General | Epoch::Passive) => {
                 CallKind::AsMeasured(AsMeasured::Rma)
             }
+            // The log does not number the ends of windows.
+            _ if function.name == "MPI_Win_free" => CallKind::AsMeasured(AsMeasured::Rma),
             FunctionClass::Io(..) | FunctionClass::File => CallKind::AsMeasured(AsMeasured::Files),
             FunctionClass::Spawn | FunctionClass::Connect => {
                 CallKind::AsMeasured(AsMeasured::Worlds)
@@ -201,6 +203,7 @@ mod tests {
             ("MPI_Ireduce", CallKind::GatheringStarted(Gathering::ToRoot)),
             ("MPI_Allreduce_init", CallKind::Free),
             ("MPI_Win_lock", CallKind::AsMeasured(AsMeasured::Rma)),
+            ("MPI_Win_free", CallKind::AsMeasured(AsMeasured::Rma)),
             ("MPI_File_write_all", CallKind::AsMeasured(AsMeasured::Files)),
             ("MPI_Startall", CallKind::AsMeasured(AsMeasured::Persistent)),
             ("MPI_Neighbor_alltoall", CallKind::AsMeasured(AsMeasured::Groups)),
