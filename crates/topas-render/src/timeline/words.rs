@@ -182,9 +182,11 @@ fn waiting(timeline: &Timeline<'_>) -> Option<String> {
     };
     let told =
         if timeline.untold > 0 || known < all { "As far as the log tells, the" } else { "The" };
+    // What worlds wait for each other may be much more.
+    let whose = if timeline.worlds.len() > 1 { "others of their own world" } else { "each other" };
     (waits > 0).then(|| {
         format!(
-            "{told} ranks waited for each other for {} s, {} % of the time of all ranks{unended}",
+            "{told} ranks waited for {whose} for {} s, {} % of the time of all ranks{unended}",
             seconds(timeline, waits),
             percent(waits, all)
         )
@@ -205,13 +207,18 @@ fn largest_delays(timeline: &Timeline<'_>, waits: u64, is_in_turn: bool) -> Opti
         format!("rank {rank} ({} s, {share} %)", seconds(timeline, row.delayed))
     };
     let most = if both >= all / 2 { "most" } else { "the largest" };
-    let is_little = timeline.late_row().is_some() && !is_enough(timeline, first.delayed);
+    let all_is_little = !is_enough(timeline, all);
+    let is_little =
+        all_is_little || timeline.late_row().is_some() && !is_enough(timeline, first.delayed);
     let (nobody, known) = match unended(timeline) {
         _ if is_in_turn => ("By the profile, they wait for each other in turn", ""),
         0 if is_little => ("That is little", ""),
         0 => ("No rank is late for most of it", ""),
         _ => ("No rank is known to be late for most of it", " that are known"),
     };
+    if all_is_little {
+        return Some(nobody.to_owned());
+    }
     let named: Vec<String> = order.iter().map(one).collect();
     Some(format!("{nobody}; {most} delays{known} arose in {}", named.join(" and ")))
 }
