@@ -103,13 +103,14 @@ struct Waits {
 impl Waits {
     fn of(profile: &MpiProfile) -> Waits {
         let mut waits = Waits { times: BTreeMap::new(), most: BTreeMap::new() };
+        let is_one_thread = has_one_caller(profile);
         for rank in &profile.ranks {
             let asking = asking(rank);
             let times: Vec<_> = waited_for_others(rank)
                 .map(|(peer, blame)| (peer, asking * blame.time() as f64 / 1e9))
                 .collect();
             // What a thread waits delays no other thread, and waits are known of ranks.
-            if profile.total.threads <= 1 {
+            if is_one_thread {
                 waits.most.insert(rank.rank, largest(times.clone(), FOLLOWED));
             }
             waits.times.insert(rank.rank, times);
@@ -183,8 +184,29 @@ pub fn waited_for_itself(rank: &MpiRank) -> Blame {
     rank.sums.waits.blamed.iter().find(of_it).map_or_else(Blame::default, |(_, blame)| *blame)
 }
 
+/// Whether of each rank one thread makes nearly all calls, but for those that begin and end MPI: what this thread is outside of
+/// MPI the rank computes, and what it waits delays the rank. Of several threads, each may compute while others are in MPI: so
+/// does the main one beside a thread that does nothing but wait for messages.
+pub fn has_one_caller(profile: &MpiProfile) -> bool {
+    /// In twentieths of the time in MPI: so much of it is that of one thread.
+    const NEARLY_ALL: u128 = 19;
+    /// From this part of its time outside of MPI on a thread does something else than call MPI: a tenth.
+    const WORKS: u128 = 10;
+    let is_one = |rank: &MpiRank| {
+        let sums = &rank.sums;
+        let edges = sums.routines.iter().filter(|routine| routine.number.is_edge());
+        let edges: u128 = edges.map(|routine| routine.time).sum();
+        let outside = outside_of_rank(sums);
+        let busiest = sums.wall.saturating_sub(outside + sums.paused);
+        let has_nearly_all = 20 * busiest >= NEARLY_ALL * sums.mpi.saturating_sub(edges);
+        sums.threads <= 1 || has_nearly_all && WORKS * outside >= sums.wall
+    };
+    let all_are_told = profile.ranks.len() as u64 == profile.total.ranks;
+    profile.total.threads <= 1 || all_are_told && profile.ranks.iter().all(is_one)
+}
+
 /// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
-/// threads call MPI, each of which may compute while others are in MPI. What ranks that were lost first did before their
+/// threads call MPI: see [`has_one_caller`]. What ranks that were lost first did before their
 /// end is nobody's measure, if there are others.
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
     computing_among(profile, rank, |_| true)
@@ -196,7 +218,7 @@ fn computing_among(
     rank: u32,
     is_among: impl Fn(u32) -> bool,
 ) -> Option<(u128, u128)> {
-    if profile.total.threads > 1 {
+    if !has_one_caller(profile) {
         return None;
     }
     let lost = LostRanks::first_of(profile);
@@ -308,7 +330,7 @@ fn shared_out(profile: &MpiProfile, origins: &BTreeMap<u32, f64>) -> Option<BTre
     let others = profile.ranks.len().saturating_sub(1) as f64;
     let all: f64 = origins.values().sum();
     let is_too_long = *begins > SURELY * others * times.get(first)?;
-    let is_one_thread = profile.total.threads <= 1;
+    let is_one_thread = has_one_caller(profile);
     if !is_one_thread || !is_too_long || others * longer < MOST * all {
         return None;
     }

@@ -51,8 +51,9 @@ mod worlds;
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{
-    DelayBeginning, DelayOrigins, compute_as_long, computed, computing, delay_origin, is_longer,
-    leading, others_wait_longer, own_waits, waited_for_itself, waited_for_others,
+    DelayBeginning, DelayOrigins, compute_as_long, computed, computing, delay_origin,
+    has_one_caller, is_longer, leading, others_wait_longer, own_waits, waited_for_itself,
+    waited_for_others,
 };
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,

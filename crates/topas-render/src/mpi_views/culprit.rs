@@ -2,7 +2,7 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
-    RoutineNumber, computing, is_longer, waited_for_itself,
+    RoutineNumber, computing, has_one_caller, is_longer, waited_for_itself,
 };
 
 use super::absent::absent_ranks;
@@ -75,7 +75,7 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<MeasuredWaits> {
     Some(MeasuredWaits {
         time: waited,
         rank: charge.as_ref().and_then(Charge::rank),
-        is_in_turn: matches!(charge, Some(Charge::Turns)) && profile.total.threads <= 1,
+        is_in_turn: matches!(charge, Some(Charge::Turns)) && has_one_caller(profile),
     })
 }
 
@@ -298,7 +298,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                         ", more than for any other rank: next is rank {next} with {}.",
                         percent_of(second.time(), waited)
                     ),
-                    _ if profile.total.threads > 1 => format!(". {NOT_FOLLOWED}"),
+                    _ if !has_one_caller(profile) => format!(". {NOT_FOLLOWED}"),
                     _ => ": no rank causes most of it.".to_owned(),
                 };
             }
@@ -451,7 +451,7 @@ fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
     if all.len() > NAMED {
         words.push("less for others".to_owned());
     }
-    let end = if profile.total.threads > 1 { NOT_FOLLOWED } else { "No rank causes most of it." };
+    let end = if has_one_caller(profile) { "No rank causes most of it." } else { NOT_FOLLOWED };
     format!(
         "The ranks wait for each other in turn, {} of the time of all {}: {}. {end}",
         percent_of(waited, callers.time),
