@@ -54,7 +54,7 @@ impl Fact {
         let begins = |words: &[&str]| words.iter().any(|word| self.name.starts_with(word));
         if begins(&["slices", "origin_", "serialisation"]) {
             FactSource::EventLog
-        } else if begins(&["late", "coll_", "waits_", "finalize_"]) {
+        } else if begins(&["late", "coll_", "waits_", "finalize_", "workless_", "workers_"]) {
             FactSource::Waits
         } else if begins(&["paths_"]) {
             FactSource::CallPaths

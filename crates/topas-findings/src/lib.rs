@@ -33,6 +33,7 @@ mod short_calls;
 mod template;
 mod timeline_run;
 mod wait_names;
+mod workless;
 
 pub use ending::{ending_words, signal_name};
 pub use fact::{Fact, FactSource, FactSpread, FactValue, FactValues, facts};

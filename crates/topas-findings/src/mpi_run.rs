@@ -16,24 +16,14 @@ use crate::last_rank;
 use crate::late_to_init;
 use crate::saving;
 use crate::short_calls;
-use crate::wait_names::WaitNames;
+use crate::wait_names::{KindOfWait, WAIT_KINDS, WaitNames};
+use crate::workless;
 
 /// Share of a kind of wait from which on one rank is the one that others wait for.
 const MOST: f64 = 0.5;
 
 /// The communicator of which nothing has to be said.
 const WORLD: &str = "MPI_COMM_WORLD";
-
-/// A kind of wait among those of a rank or a routine.
-type KindOfWait = fn(&Blame) -> Waiting;
-
-/// The kinds of waits, and all of them together.
-const WAIT_KINDS: [(WaitNames, KindOfWait); 4] = [
-    (WaitNames::LATE_SENDERS, |of| of.late),
-    (WaitNames::LATE_RECEIVERS, |of| of.late_receiver),
-    (WaitNames::COLLECTIVES, |of| of.collective),
-    (WaitNames::ALL, Blame::all),
-];
 
 /// The facts of a profile of which nothing else is known: of `topas-mpi.out`, or of mapped files.
 pub fn mpi_facts(profile: &MpiProfile) -> FactValues {
@@ -99,6 +89,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         }
         last_rank::add(profile, facts);
         asked::add(profile, facts);
+        workless::add(profile, facts);
     }
     // Posts of windows and ends of accesses are no messages whose transfer takes time.
     let is_message = |of: &&RoutineWaits| {

@@ -135,12 +135,28 @@ pub enum RuleOutcome {
 }
 
 impl RuleFinding {
+    /// The time in s that could be saved at most, as its words say; None if they say that it is not known.
+    pub fn saved(&self) -> Option<f64> {
+        match &self.saving {
+            Some(words) => words.iter().find_map(FindingWord::number),
+            None => self.seconds,
+        }
+    }
+
+    /// What of its cost could be saved, in s: all, unless a fact about what is gained says that it is less.
+    pub(crate) fn loss(&self) -> Option<f64> {
+        let is_gain = |word: &&FindingWord| matches!(word, FindingWord::Value(fact, _) if fact.name.ends_with("_gain"));
+        let gain = self.saving.iter().flatten().find(is_gain).and_then(FindingWord::number);
+        self.seconds.map(|cost| cost.min(gain.unwrap_or(cost)))
+    }
+
     /// Takes in another finding of the same cause: what it says more becomes evidence, and the gains add up.
     pub(crate) fn take(&mut self, other: RuleFinding) {
         let sum = |a: Option<f64>, b: Option<f64>| Some(a.unwrap_or(0.0) + b?);
+        let together = sum(self.loss(), other.loss()).or(self.loss());
         self.seconds = sum(self.seconds, other.seconds).or(self.seconds);
         self.share = sum(self.share, other.share).or(self.share);
-        self.save(other.saving, self.seconds);
+        self.save(other.saving, together);
         let more = without_told(other.sentence, &self.sentence);
         self.evidence.extend((!more.is_empty()).then_some(more));
         self.evidence.extend(other.evidence);
@@ -148,7 +164,7 @@ impl RuleFinding {
         self.ruled_out.clear();
     }
 
-    /// What could be gained of two findings of one cause is told once: what the two cost together, or more if one
+    /// What could be gained of two findings of one cause is told once: what of the two costs could be saved together, or more if one
     /// of them tells more, because it is the same rank that would have to be faster.
     fn save(&mut self, other: Option<FindingWords>, together: Option<f64>) {
         let value = |words: &FindingWords| words.iter().find_map(FindingWord::number);

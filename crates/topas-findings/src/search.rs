@@ -74,10 +74,15 @@ impl Rules {
             let rule = self.named(&finding.rule);
             let told = rule.map_or(ToldBefore::Unknown, |rule| told_before(before, rule));
             let share = share * told.lowered();
-            let cost = finding.seconds.zip(finding.share);
-            cost.is_some_and(|(cost, of)| 100.0 * of >= share && cost * ranks >= seconds)
+            // Of what costs time, only what could be saved counts.
+            let cost = finding.seconds.zip(finding.share).zip(finding.loss());
+            cost.is_some_and(|((cost, of), loss)| {
+                let of = if loss < cost { of * loss / cost } else { of };
+                100.0 * of >= share && loss * ranks >= seconds
+            })
         };
         let explained = self.explained(&told, facts);
+        let mut small = Vec::new();
         for finding in told {
             match (finding.seconds, finding.share) {
                 _ if !self.is_sure(&finding, facts) => unsure.push(hint(finding)),
@@ -86,8 +91,17 @@ impl Rules {
                 }
                 _ if is_enough(&finding) => search.findings.push(finding),
                 // What is too little to be told is no finding of the search.
-                (Some(_), _) => {}
+                (Some(_), _) => small.push(finding),
                 (None, _) => search.beside.push(finding),
+            }
+        }
+        // Several kinds of waits may be enough together, of which each would be too little.
+        if search.findings.is_empty() && unsure.is_empty() {
+            small.retain(|one: &RuleFinding| one.loss() < one.seconds);
+            let sum = small.iter().filter_map(RuleFinding::loss).sum::<f64>();
+            let wall = facts.get_number("wall").unwrap_or(f64::INFINITY);
+            if 100.0 * sum >= share * wall && sum * ranks >= seconds {
+                search.findings.append(&mut small);
             }
         }
         let most = limit("most").map_or(FINDINGS, |most| most as usize);
@@ -100,18 +114,17 @@ impl Rules {
                 RuleOutcome::Not => match (rule.may_be_untold(facts), rule.too_scant(facts)) {
                     (Some(share), _) => search.not_ruled_out.push((rule.what.clone(), share)),
                     (_, Some(seldom)) if is_enough(&seldom.finding) => {
-                        let better =
-                            |one: &String| search.findings.iter().any(|told| told.rule == *one);
-                        if !rule.unless.iter().any(better) {
+                        if !search.tells_better(rule) {
                             search.seldom.push(seldom);
                         }
                     }
+                    (_, Some(little)) if search.tells_better(rule) => drop(little),
                     (_, Some(little)) => search.little.push(little),
                     // What another finding tells of, or has in it, is not ruled out.
                     (None, None) => {
                         let told = |name: &String| {
-                            let mut told = search.findings.iter().chain(&unsure);
-                            told.any(|told| told.rule == *name)
+                            let told = search.findings.iter().chain(&unsure);
+                            told.chain(&search.beside).any(|told| told.rule == *name)
                         };
                         if !rule.unless.iter().chain(&rule.within).any(told) {
                             search.ruled_out.push(rule.what.clone());
@@ -124,14 +137,13 @@ impl Rules {
                     }
                 }
                 RuleOutcome::Found(finding) => {
-                    let better =
-                        |one: &String| search.findings.iter().any(|told| told.rule == *one);
                     let basis = rule.basis.first().copied();
                     let seen = basis.and_then(|basis| Some((basis, facts.get_number(basis.name)?)));
                     // Else it is told by another rule, or is not sure.
                     if let Some((basis, seen)) = seen
                         && !is_enough(&finding)
-                        && !rule.unless.iter().any(better)
+                        && finding.loss() == finding.seconds
+                        && !search.tells_better(rule)
                     {
                         search.little.push(ScantFinding { finding: *finding, basis, seen });
                     }
@@ -253,6 +265,12 @@ impl Rules {
 }
 
 impl BottleneckSearch {
+    /// Whether what a rule is about was told by one that tells it better, be it as what costs time or beside that.
+    fn tells_better(&self, rule: &Rule) -> bool {
+        let mut told = self.findings.iter().chain(&self.beside);
+        told.any(|told| rule.unless.contains(&told.rule))
+    }
+
     /// Several rules may be about the same in few words, each by figures of its own: what one of them tells is in none of
     /// the lists of what is not told, and nothing is in one of these twice.
     fn tell_once(&mut self) {

@@ -1,5 +1,7 @@
 //! The names of the facts about waits: the same words about each kind of wait, and about all together.
 
+use topas_mpi_data::{Blame, Waiting};
+
 /// The names of the facts of a kind of wait.
 pub(crate) struct WaitNames {
     pub(crate) share: &'static str,
@@ -56,3 +58,14 @@ impl WaitNames {
     /// Of all kinds together
     pub(crate) const ALL: WaitNames = wait_names!("waits");
 }
+
+/// A kind of wait among those of a rank or a routine.
+pub(crate) type KindOfWait = fn(&Blame) -> Waiting;
+
+/// The kinds of waits, and all of them together.
+pub(crate) const WAIT_KINDS: [(WaitNames, KindOfWait); 4] = [
+    (WaitNames::LATE_SENDERS, |of| of.late),
+    (WaitNames::LATE_RECEIVERS, |of| of.late_receiver),
+    (WaitNames::COLLECTIVES, |of| of.collective),
+    (WaitNames::ALL, Blame::all),
+];

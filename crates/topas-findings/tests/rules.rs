@@ -167,6 +167,21 @@ const CASES: &[RuleCase] = &[
         ("waits_share", N(9.9)),
     ),
     (
+        "ranks-without-work",
+        &[
+            ("workless_share", N(5.0)),
+            ("workless_sum", N(0.5)),
+            ("workless_waits", N(0.5)),
+            ("workless_computes", N(0.1)),
+            ("workless_who", T("rank 0")),
+            ("workers_compute", N(2.0)),
+            ("workers_share", N(4.9)),
+            ("workers_sum", N(2.0)),
+            ("workers_cost", N(0.5)),
+        ],
+        ("workers_share", N(5.0)),
+    ),
+    (
         "late-to-finalize",
         &[
             ("finalize_share", N(5.0)),

@@ -412,6 +412,40 @@ fn what_a_finding_may_have_in_it_is_not_ruled_out() {
     assert_eq!(ruled_out(1.0), (0, [true, true]));
 }
 
+/// A master that waits for its workers is no loss, unless these wait, too.
+#[test]
+fn a_rank_that_waits_for_work_makes_nobody_late() {
+    let mut facts = late(20.0);
+    for (name, value) in [
+        ("workless_share", 20.0),
+        ("workless_sum", 80.0),
+        ("workless_waits", 80.0),
+        ("workless_computes", 10.0),
+        ("workers_compute", 90.0),
+        ("workers_share", 3.0),
+        ("workers_sum", 9.0),
+        ("workers_cost", 3.0),
+        ("outside_balance", 77.0),
+        ("outside_sum", 80.0),
+        ("outside_cost", 20.0),
+        ("outside_max", 90.0),
+        ("outside_mean", 70.0),
+    ] {
+        facts.number(name, value);
+    }
+    facts.text("workless_who", "rank 0");
+    facts.text("outside_who", "rank 3");
+    let search = Rules::builtin().search(&facts, None);
+    assert_eq!((names(&search), search.unsure.len()), (vec![], 0));
+    assert_eq!(search.beside[0].rule, "ranks-without-work");
+    assert!(search.nothing.is_some());
+    let listed = ["ranks that wait for late senders", "ranks that compute longer than others"];
+    assert!(!search.ruled_out.iter().any(|one| listed.contains(&&**one)), "{search:?}");
+    facts.number("workers_share", 6.0);
+    let search = Rules::builtin().search(&facts, None);
+    assert_eq!((names(&search), search.beside.len()), (vec!["late-senders"], 0));
+}
+
 #[test]
 fn what_other_programs_may_have_caused_is_no_finding() {
     let rules = Rules::builtin();

@@ -19,7 +19,7 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact(
         "late_gain",
         SECONDS,
-        "What could be saved of it at most: by an even spread of the work, or if the rank that is late computed no longer than the next.",
+        "What could be saved of it at most: by an even spread of the work over the ranks that share it, or if the rank that is late computed no longer than the next.",
     ),
     fact(
         "late_who",
@@ -65,7 +65,7 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact(
         "latercv_gain",
         SECONDS,
-        "What could be saved of it at most: by an even spread of the work, or if the rank that is late computed no longer than the next.",
+        "What could be saved of it at most: by an even spread of the work over the ranks that share it, or if the rank that is late computed no longer than the next.",
     ),
     fact(
         "latercv_who",
@@ -116,7 +116,7 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact(
         "coll_gain",
         SECONDS,
-        "What could be saved of it at most: by an even spread of the work, or if the rank that is late computed no longer than the next.",
+        "What could be saved of it at most: by an even spread of the work over the ranks that share it, or if the rank that is late computed no longer than the next.",
     ),
     fact(
         "coll_who",
@@ -165,7 +165,7 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact(
         "waits_gain",
         SECONDS,
-        "What could be saved of it at most: by an even spread of the work, or if the rank that is late computed no longer than the next.",
+        "What could be saved of it at most: by an even spread of the work over the ranks that share it, or if the rank that is late computed no longer than the next.",
     ),
     fact("waits_calls", COUNT, "Calls that waited for others, once for each kind of wait."),
     fact("waits_routine", TEXT, "The routine with most of this time."),
@@ -349,6 +349,23 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     ),
     fact("waits_asking_for", TEXT, "The rank for which it asked then, most of that time."),
     fact("waits_asking", SECONDS, "For how long it was outside of MPI."),
+    fact(
+        "workless_who",
+        TEXT,
+        "Ranks that compute less than a third of what the others do, such as a master; missing if they are more than a third of all ranks, or if the others do not compute alike.",
+    ),
+    fact(
+        "workless_share",
+        SHARE,
+        "Time that they waited for others, or slept between calls that asked in vain, as a share of the time of all ranks.",
+    ),
+    fact("workless_sum", SECONDS, "That time of all of them together."),
+    fact("workless_waits", SECONDS, "Its mean."),
+    fact("workless_computes", SECONDS, "Their mean time outside MPI."),
+    fact("workers_compute", SECONDS, "That of the others."),
+    fact("workers_share", SHARE, "Time that the others waited so, as a share of their time."),
+    fact("workers_sum", SECONDS, "That time of all of them together."),
+    fact("workers_cost", SECONDS, "Its mean."),
     fact("outside_balance", SHARE, "Mean time of a rank outside MPI, as a share of the largest."),
     fact("outside_who", TEXT, "The rank with the largest."),
     fact(
