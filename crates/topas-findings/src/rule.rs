@@ -98,7 +98,7 @@ pub struct RuleFinding {
     pub what: String,
     /// Where: PEs or hosts; None if it is the run
     pub place: Option<FindingWords>,
-    /// Wall clock time in s that could be saved at most; None if that is not known
+    /// What it costs: wall clock time in s; None if that is not known
     pub seconds: Option<f64>,
     /// That time as a share of the wall clock time
     pub share: Option<f64>,
@@ -141,6 +141,12 @@ impl RuleFinding {
             Some(words) => words.iter().find_map(FindingWord::number),
             None => self.seconds,
         }
+    }
+
+    /// The same as a share of the wall clock time.
+    pub fn saved_share(&self) -> Option<f64> {
+        let (cost, share) = self.seconds.zip(self.share).filter(|(_, share)| *share > 0.0)?;
+        self.saved().map(|saved| saved / (cost / share))
     }
 
     /// What of its cost could be saved, in s: all, unless a fact about what is gained says that it is less.

@@ -1,10 +1,12 @@
 //! By how much a run could be shorter if no rank were late: what a finding about waits can promise.
 //!
-//! An even spread of the work over the ranks that share it saves what these wait on average. That a rank no longer does
-//! what only it does, such as reading input, saves what it computes longer than each other rank. Neither saves more than
-//! the rank waits that waits most. Ranks that wait for work, such as a master, do not share it: what they wait is no loss.
+//! An even spread of the work over the ranks that share it saves what these wait on average, or what the one that computes
+//! longest does so beyond their mean, whichever is more. That a rank no longer does what only it does, such as reading
+//! input, saves what it computes longer than each other rank. What is computed is a matter of waits for this rank, or of
+//! most of the waits, and saves no more than the rank waits that waits most. Ranks that wait for work, such as a master,
+//! do not share it: what they wait is no loss.
 
-use topas_mpi_data::{Blame, MpiProfile, MpiRank, outside_of_rank, waited_for_itself};
+use topas_mpi_data::{Blame, MpiProfile, MpiRank, computed, outside_of_rank, waited_for_itself};
 
 use crate::fact::FactValues;
 use crate::last_rank;
@@ -30,6 +32,18 @@ impl Workers<'_> {
         Some(Workers { ranks: ranks.collect(), is_end_apart })
     }
 
+    /// How long one of them computes, by its name in facts, in s.
+    fn computes(&self, name: &str) -> Option<f64> {
+        let number = name.strip_prefix("rank ")?.parse::<u32>().ok()?;
+        let rank = self.ranks.iter().find(|rank| rank.rank == number)?;
+        Some(computed(&rank.sums) as f64 / 1e9)
+    }
+
+    /// How long the one waits that waits longest, in s.
+    fn longest_wait(&self) -> f64 {
+        self.ranks.iter().map(|rank| waits_of(rank)).fold(0.0, f64::max)
+    }
+
     /// How long each waits in a way, in s.
     fn waits(&self, kind: KindOfWait) -> impl Iterator<Item = f64> {
         self.ranks.iter().map(move |rank| {
@@ -45,44 +59,71 @@ impl Workers<'_> {
     }
 }
 
+/// What a rank waits for others in MPI, in s: all its threads together, but no longer than one of them can be in MPI.
+fn waits_of(rank: &MpiRank) -> f64 {
+    let all = Blame::from(&rank.sums.waits.all()).time();
+    let waits = all.saturating_sub(waited_for_itself(rank).time());
+    waits.min(rank.sums.wall.saturating_sub(outside_of_rank(&rank.sums))) as f64 / 1e9
+}
+
 /// The mean of times.
 fn mean(times: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = times.fold((0.0, 0.0), |(sum, count), time| (sum + time, count + 1.0));
     (count > 0.0).then(|| sum / count)
 }
 
-/// How much longer the rank that computes longest does so than each other, in s; 0 if that is not known, as of ranks in
-/// which several threads call MPI.
-fn beyond_the_next(profile: &MpiProfile) -> f64 {
-    if profile.total.threads > 1 || profile.ranks.len() as u64 != profile.total.ranks {
-        return 0.0;
-    }
-    let mut times: Vec<u128> =
-        profile.ranks.iter().map(|rank| outside_of_rank(&rank.sums)).collect();
-    times.sort_unstable();
-    match times[..] {
-        [.., next, most] => (most - next) as f64 / 1e9,
-        _ => 0.0,
+/// What one rank computes longer than others, in s.
+#[derive(Clone, Copy, Default)]
+struct Longer {
+    /// Than the mean of the ranks that share the work
+    than_mean: f64,
+    /// Than each other
+    than_next: f64,
+    /// That is what it computes
+    most: f64,
+}
+
+impl Longer {
+    /// Of several threads of a rank, the one that was in MPI longest tells what the rank computes: not more than it does.
+    fn of(workers: &Workers<'_>) -> Longer {
+        let mut times: Vec<f64> =
+            workers.ranks.iter().map(|rank| computed(&rank.sums) as f64 / 1e9).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let [.., next, most] = times[..] else { return Longer::default() };
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        Longer { than_mean: most - mean, than_next: most - next, most }
     }
 }
 
 /// Adds what could be saved of each kind of wait.
 pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
-    let beyond = beyond_the_next(profile);
-    let workers = Workers::of(profile).filter(|_| profile.total.threads <= 1);
-    let longest = facts.get_number(WaitNames::ALL.most).unwrap_or(0.0);
+    /// Of a kind that is this part of all waits or more, the rank that computes longest is no other one's.
+    const MOST: f64 = 0.5;
+    /// Of ranks that compute this part of what the longest does, or more, any may be named.
+    const AS_LONG: f64 = 0.95;
+    let workers = Workers::of(profile);
+    let longer = workers.as_ref().map(Longer::of).unwrap_or_default();
+    let longest = workers.as_ref().map_or(0.0, Workers::longest_wait);
+    let all = facts.get_number(WaitNames::ALL.cost).unwrap_or(0.0);
+    // How long several threads of a rank kept it is not known: then the mean is that of threads.
+    let means = workers.as_ref().filter(|_| profile.total.threads <= 1);
     for (names, kind) in WAIT_KINDS {
         let Some(cost) = facts.get_number(names.cost) else { continue };
-        let of_workers = workers.as_ref().and_then(|workers| mean(workers.waits(kind)));
+        let of_workers = means.and_then(|workers| mean(workers.waits(kind)));
         // What is saved by a rank is saved of the waits for this rank.
-        let is_it = facts.get(names.first).is_some()
-            && facts.get_text(names.first) == facts.get_text("outside_who");
-        let beyond = if is_it { beyond.min(longest) } else { 0.0 };
-        facts.number(names.gain, of_workers.unwrap_or(cost).max(beyond));
+        let first = facts.get_text(names.first);
+        let is_it = first.is_some() && first == facts.get_text("outside_who");
+        let is_most = first.is_none() && cost >= MOST * all;
+        let computes = first.and_then(|first| workers.as_ref()?.computes(first));
+        let is_one = computes.is_some_and(|computes| computes >= AS_LONG * longer.most);
+        let than_next = if is_it { longer.than_next } else { 0.0 };
+        let than_mean = if is_one || is_most { longer.than_mean } else { 0.0 };
+        let computing = than_next.max(than_mean).min(longest);
+        facts.number(names.gain, of_workers.unwrap_or(cost).max(computing));
     }
     if let Some(mean) = facts.get_number("finalize_cost") {
         let is_it = facts.get_text("finalize_who") == facts.get_text("outside_who");
-        let own = if is_it { beyond } else { 0.0 };
+        let own = if is_it { longer.than_next } else { 0.0 };
         let longest = facts.get_number("finalize_most").unwrap_or(0.0);
         facts.number("finalize_gain", mean.max(own.min(longest)));
     }

@@ -46,7 +46,7 @@ pub fn profile(ranks: &[MadeRank], waits_in: &str, routine: &str) -> String {
 }
 
 /// The search in such a profile, with a hundred times as many calls.
-fn searched(profile: &str) -> String {
+pub fn searched(profile: &str) -> String {
     words(&shown(&profile.replace("Recv:10:", "Recv:1000:"), &["--why"]))
 }
 
@@ -579,29 +579,4 @@ fn another_rank_that_computes_as_long_or_longest_is_told() {
         held.contains(" Rank 1 computes longest, 6.000 s: while a rank calls no MPI,"),
         "{held}"
     );
-}
-
-/// A master waits for its workers, which hardly wait: no more could be gained than that, and nobody is late.
-#[test]
-fn what_a_master_waits_for_work_is_no_loss() {
-    let farm: [MadeRank; 4] =
-        [(1.0, &[(1, 6.0), (2, 2.0)]), (9.0, &[(0, 0.3)]), (9.5, &[(0, 0.2)]), (9.25, &[(0, 0.1)])];
-    let text = searched(&profile(&farm, "Recv", ""));
-    let told = "Also: Rank 0 computed for 1.000 s only, and waited for the others for 8.000 s. These computed for 9.250 s \
-                on average, and waited for 200.0 ms, 2.0% of their time: if no rank were late, the run would be shorter by \
-                no more.";
-    assert!(text.contains(told), "{text}");
-    assert!(!text.contains("1. ranks that"), "{text}");
-    // Workers that wait for the master do so for no more than they wait: that could be gained.
-    let slow: [MadeRank; 4] =
-        [(2.0, &[(1, 5.0), (2, 1.0)]), (9.0, &[(0, 0.9)]), (9.0, &[(0, 0.8)]), (8.75, &[(0, 0.7)])];
-    let text = searched(&profile(&slow, "Recv", ""));
-    assert!(text.contains("1. ranks that wait for late senders"), "{text}");
-    assert!(text.contains("the run might be shorter by up to 800.0 ms."), "{text}");
-    // Who computes longest of all is late, however little it waits.
-    let late: [MadeRank; 4] =
-        [(1.0, &[(3, 6.0)]), (4.0, &[(3, 5.0)]), (4.0, &[(3, 5.0)]), (9.0, &[(0, 0.1)])];
-    let text = searched(&profile(&late, "Recv", ""));
-    assert!(text.contains("1. ranks that wait for late senders, rank 3"), "{text}");
-    assert!(text.contains("the run might be shorter by up to 5.000 s."), "{text}");
 }

@@ -15,6 +15,7 @@ mod charged;
 mod culprit;
 mod data;
 mod faults;
+mod gains;
 mod json_keys;
 mod late_to_init;
 mod listing;
