@@ -4,6 +4,7 @@ use crate::fact::FactValues;
 use crate::rule::{RuleFinding, Rules};
 use crate::search::BottleneckSearch;
 use crate::template::FindingWord;
+use crate::wait_names::WaitNames;
 
 /// The rule about waits of several kinds, whose few words and next step are those of a finding whose kind is another than
 /// that of the rank.
@@ -35,7 +36,31 @@ impl BottleneckSearch {
     }
 }
 
+/// Kinds of waits: the fact about what they cost, and the rule about them.
+const KINDS: [(&str, &str); 3] = [
+    (WaitNames::LATE_SENDERS.cost, "late-senders"),
+    (WaitNames::LATE_RECEIVERS.cost, "late-receivers"),
+    (WaitNames::COLLECTIVES.cost, "late-to-collectives"),
+];
+
 impl Rules {
+    /// Names waits of several kinds, nearly all of which are of one, after that one: alone it was seen too seldom.
+    pub(crate) fn name_kind(&self, search: &mut BottleneckSearch, facts: &FactValues) {
+        /// The part of all waits from which on these are nearly all.
+        const NEARLY_ALL: f64 = 0.9;
+        let cost = |fact: &str| facts.get_number(fact).unwrap_or(0.0);
+        let is_nearly_all =
+            |(fact, _): &&(&str, &str)| cost(fact) >= NEARLY_ALL * cost(WaitNames::ALL.cost);
+        let Some((_, kind)) = KINDS.iter().find(is_nearly_all) else { return };
+        let Some(rule) = self.named(kind) else { return };
+        for found in search.told().into_iter().filter(|found| found.rule == SEVERAL) {
+            found.what.clone_from(&rule.what);
+            if let Some(next) = rule.next.fill(facts) {
+                found.next = next;
+            }
+        }
+    }
+
     /// Says first of what was found about a rank what is known of it. Kinds of waits are judged each by itself, and the
     /// one that is told may be that of a rank which the delay reaches: its few words then name no kind.
     pub fn lead(&self, search: &mut BottleneckSearch, lead: &FindingLead) {

@@ -215,7 +215,8 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
             facts.number(names.most, profile.ranks.iter().map(of_rank).fold(0.0, f64::max));
         }
         let of_routine = |of: &&RoutineWaits| kind(&Blame::from(&of.sums)).time;
-        let most = routines.iter().max_by_key(of_routine).filter(|of| of_routine(of) > 0);
+        let most = routines.iter().max_by_key(of_routine);
+        let most = most.filter(|of| of_routine(of) > 0 && 2 * of_routine(of) >= time);
         let name = most.map(|of| profile.routines.name(of.number));
         facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
         let waiting = routines.iter().filter(|of| of_routine(of) > 0);

@@ -156,6 +156,7 @@ impl Rules {
         self.merge(&mut search);
         search.findings.truncate(most);
         search.unsure.truncate(most);
+        self.name_kind(&mut search, facts);
         search.tell_once();
         // Shares of which the course is not known may be those of a short part of the run.
         if let Some(slices) = Fact::named("slices").filter(|fact| facts.get(fact.name).is_none())

@@ -224,7 +224,11 @@ fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let most = timeline.late_row().and_then(|row| timeline.rows.get(row));
     let Some(most) = most else { return };
     let Some((_, process)) = timeline.processes.get(most.process) else { return };
-    facts.text("origin_who", format!("rank {}", process.rank));
+    let who = format!("rank {}", process.rank);
+    if !name_origin(&who, facts) {
+        return;
+    }
+    facts.text("origin_who", who);
     let share = |row: &TimelineRow| 100.0 * row.delayed as f64 / all as f64;
     facts.number("origin_share", share(most));
     let others = timeline.rows.iter().filter(|row| row.process != most.process);
@@ -234,6 +238,31 @@ fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
     let Some((_, process)) = timeline.processes.get(second.process) else { return };
     facts.text("origin_second", format!("rank {}", process.rank));
     facts.number("origin_second_share", share(second));
+}
+
+/// Names the rank in which most waits arise where none is late for most of those of a kind that is half of all or more, if
+/// it computes longer than the others. If it does not, ranks that are late in turn may lead to it by chance: then it is not to
+/// be named at all, and this is false.
+fn name_origin(who: &str, facts: &mut FactValues) -> bool {
+    /// A rank computes longer than the others from there on, beyond their mean.
+    const LONGER: f64 = 1.05;
+    let number = |facts: &FactValues, name| facts.get_number(name).unwrap_or(0.0);
+    let all = number(facts, ALL_WAITS.names.cost);
+    let in_turn = |facts: &FactValues, names: &WaitNames| {
+        facts.get(names.turns).is_some() && 2.0 * number(facts, names.cost) >= all
+    };
+    let is_longer = facts.get_text("outside_who") == Some(who)
+        && number(facts, "outside_max") > LONGER * number(facts, "outside_mean");
+    if !is_longer {
+        return !in_turn(facts, &ALL_WAITS.names);
+    }
+    for LoggedWaits { names, .. } in WAITS {
+        if in_turn(facts, &names) {
+            facts.text(names.first, who);
+            facts.forget(names.turns);
+        }
+    }
+    true
 }
 
 #[cfg(test)]
@@ -261,6 +290,39 @@ mod tests {
             add_replay_facts(&replay, &mut facts);
             assert_eq!(facts.get_number("serialisation"), serialisation, "{as_measured}");
         }
+    }
+
+    /// A ring that hands a token on leads to some rank; one that computes longer is the cause.
+    #[test]
+    fn a_rank_in_which_waits_arise_is_named_if_it_computes_longer() {
+        let facts = |outside_max: f64| {
+            let mut facts = FactValues::default();
+            for (name, value) in [
+                ("waits_cost", 10.0),
+                ("waits_turns", 4.0),
+                ("late_cost", 9.0),
+                ("late_turns", 4.0),
+                ("coll_cost", 1.0),
+                ("coll_turns", 2.0),
+                ("outside_max", outside_max),
+                ("outside_mean", 1.0),
+            ] {
+                facts.number(name, value);
+            }
+            facts.text("outside_who", "rank 2");
+            facts
+        };
+        let mut ring = facts(1.02);
+        assert!(!name_origin("rank 2", &mut ring) && ring.get("late_first").is_none());
+        let mut late = facts(1.8);
+        assert!(name_origin("rank 2", &mut late) && !name_origin("rank 1", &mut facts(1.8)));
+        let named = ["waits_first", "late_first", "coll_first"].map(|name| late.get_text(name));
+        assert_eq!(named, [Some("rank 2"), Some("rank 2"), None]);
+        assert!(late.get("late_turns").is_none() && late.get("coll_turns").is_some());
+        // Where one rank is late for most of it, that is told as before.
+        let mut one = facts(1.02);
+        one.forget("waits_turns");
+        assert!(name_origin("rank 2", &mut one) && one.get("late_first").is_none());
     }
 
     #[test]

@@ -520,10 +520,47 @@ fn waits_of_several_kinds_are_told_together() {
     let found = &search.findings[0];
     assert!(format!("{:?}", found.place).contains("rank 1"), "{found:?}");
     assert!((found.seconds, found.confidence) == (Some(0.475), Confidence::Sure), "{found:?}");
+    assert_eq!(found.what, "ranks that wait for others in several ways");
     // One kind is enough: it is told, and the sum of all is not.
     assert_eq!(names(&told(1.0)), ["late-senders"]);
     // All together are not.
     assert_eq!(names(&told(-0.1)), ["mpi-share", "uneven-computing"]);
+}
+
+/// Waits of which nearly all are of one kind are named after it, also where it was seen too seldom to be told alone.
+#[test]
+fn waits_of_nearly_one_kind_are_named_after_it() {
+    let told = |coll: f64| {
+        let mut facts = FactValues::default();
+        for (name, value) in [
+            ("npes", 4.0),
+            ("wall", 10.0),
+            ("late_share", 1.1),
+            ("late_cost", 0.11),
+            ("late_sum", 0.44),
+            ("late_calls", 200.0),
+            ("latercv_share", 0.0),
+            ("latercv_cost", 0.0),
+            ("coll_share", 10.0 * coll),
+            ("coll_cost", coll),
+            ("coll_sum", 4.0 * coll),
+            ("coll_calls", 50.0),
+            ("waits_share", 10.0 * coll + 1.1),
+            ("waits_cost", coll + 0.11),
+            ("waits_sum", 4.0 * coll + 0.44),
+            ("waits_calls", 250.0),
+        ] {
+            facts.number(name, value);
+        }
+        facts.text("waits_first", "rank 1");
+        let search = Rules::builtin().search(&facts, None);
+        assert_eq!(names(&search), ["mixed-waits"]);
+        let next = format!("{:?}", search.findings[0].next);
+        (search.findings[0].what.clone(), next.contains("how the work is divided"))
+    };
+    assert_eq!(told(1.2), ("ranks that wait in collectives".to_owned(), true));
+    assert_eq!(told(1.0), ("ranks that wait in collectives".to_owned(), true));
+    assert_eq!(told(0.95), ("ranks that wait for others in several ways".to_owned(), false));
 }
 
 /// Of a run that did not go to its end nothing is sure, and of one that stands still nothing is told.

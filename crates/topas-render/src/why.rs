@@ -170,6 +170,13 @@ pub fn add_wait_places(
             facts.text(who, format!("rank {}", most.rank));
             facts.forget(turns);
         }
+        // Of ranks that compute alike, and for which others wait alike, one is named.
+        if let Some(most) = charged
+            && kind.is_none_or(|kind| kind == most.kind)
+            && named_rank(facts, who).is_some_and(|rank| most.as_long.contains(&rank))
+        {
+            facts.text(who, format!("rank {}", most.rank));
+        }
         let Some(rank) = named_rank(facts, who) else { continue };
         let charged = charged.filter(|charged| charged.rank == rank && charged.place.is_some());
         if kind.is_none() && charged.is_some() {

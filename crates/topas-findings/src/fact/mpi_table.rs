@@ -168,7 +168,11 @@ pub(super) const MPI_FACTS: &[Fact] = &[
         "What could be saved of it at most: by an even spread of the work over the ranks that share it, or if the rank that is late computed no longer than the next.",
     ),
     fact("waits_calls", COUNT, "Calls that waited for others, once for each kind of wait."),
-    fact("waits_routine", TEXT, "The routine with most of this time."),
+    fact(
+        "waits_routine",
+        TEXT,
+        "The routine with most of this time, if that is half of it or more.",
+    ),
     fact(
         "waits_error",
         SHARE,

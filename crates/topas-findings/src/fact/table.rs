@@ -114,11 +114,19 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
     ),
     fact("late_cost", SECONDS, "Mean time that a rank waited for late senders, likewise."),
     fact("late_calls", COUNT, "Calls that waited for late senders, likewise."),
-    fact("late_routine", TEXT, "The routine with most of this time."),
+    fact(
+        "late_routine",
+        TEXT,
+        "The routine with most of this time, if that is half of it or more.",
+    ),
     fact("latercv_share", SHARE, "The same share of waits for late receivers."),
     fact("latercv_cost", SECONDS, "Mean time that a rank waited for late receivers."),
     fact("latercv_calls", COUNT, "Calls that waited for late receivers."),
-    fact("latercv_routine", TEXT, "The routine with most of this time."),
+    fact(
+        "latercv_routine",
+        TEXT,
+        "The routine with most of this time, if that is half of it or more.",
+    ),
     fact(
         "coll_share",
         SHARE,
@@ -126,7 +134,11 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
     ),
     fact("coll_cost", SECONDS, "Mean time that a rank waited for others in collectives."),
     fact("coll_calls", COUNT, "Calls that waited for others in collectives."),
-    fact("coll_routine", TEXT, "The routine with most of this time."),
+    fact(
+        "coll_routine",
+        TEXT,
+        "The routine with most of this time, if that is half of it or more.",
+    ),
     fact(
         "lateunk_share",
         SHARE,

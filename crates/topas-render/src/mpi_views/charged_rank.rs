@@ -13,6 +13,8 @@ pub struct ChargedRank {
     pub kind: WaitKind,
     /// At least half of what the ranks wait for each other is because of it
     pub(crate) is_most: bool,
+    /// The other ranks that compute as long
+    pub(crate) as_long: Vec<u32>,
     /// How long the others wait for it, and why: a sentence or two
     pub(super) waits: String,
     /// How much of all waits begins in it, followed by the sums of the run: a sentence, if that tells more

@@ -2,7 +2,7 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
-    RoutineNumber, computing, has_one_caller, is_longer, waited_for_itself,
+    RoutineNumber, compute_as_long, computing, has_one_caller, is_longer, waited_for_itself,
 };
 
 use super::absent::absent_ranks;
@@ -14,7 +14,7 @@ use super::charged_rank::{ChargedRank, ReasonOfWaits};
 use super::late_to_init;
 use super::paths::PathViews;
 use super::standing;
-use super::waited_place::{WaitKind, place, routine_waited, where_waited};
+use super::waited_place::{WaitKind, place, routine_and_most, routine_waited, where_waited};
 use super::waits::{Parts, are_measured, blamed_outside, waited as waited_in, waited_by_others};
 use crate::number::{percent_of, seconds};
 use crate::wording::named;
@@ -322,6 +322,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         rank,
         kind: reason.kind,
         is_most,
+        as_long: compute_as_long(profile, rank),
         waits,
         begins,
         computes: computes.map(|times| computes_so_long(profile, rank, times, (blame, outside))),
@@ -510,8 +511,8 @@ fn is_most_in(profile: &MpiProfile, number: RoutineNumber, kind: WaitKind) -> bo
     known > 0 && (number.asks() || MOSTLY * known >= slept(profile))
 }
 
-/// The routine in which ranks waited most for a rank, and why. Without call paths nobody knows in
-/// which routine a rank waited for which other: then the one in which most of this kind was waited.
+/// The routine in which ranks waited longest for a rank, and why; "mostly" if half of what is for this reason is there. Without call paths nobody
+/// knows in which routine a rank waited for which other: then the one in which most of this kind was waited.
 fn mostly_in(
     profile: &MpiProfile,
     paths: Option<&PathViews>,
@@ -520,20 +521,23 @@ fn mostly_in(
 ) -> String {
     let kind = reason.kind;
     let is = |routine| reason.is_in(routine);
-    let by_path = paths.and_then(|paths| routine_waited(paths, rank, Some(kind), is));
+    let by_path = paths.and_then(|paths| routine_and_most(paths, rank, kind, is));
     let routine = by_path.or_else(|| {
         let routines = profile.total.routines.iter().filter(|routine| is(routine.number));
-        let longest =
-            routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind as usize]);
-        longest.map(|routine| routine.number)
+        let time = |routine| Parts::of(profile, routine).known()[kind as usize];
+        let times = routines.map(|routine| (routine.number, time(routine)));
+        let all: u128 = times.clone().map(|(_, time)| time).sum();
+        let (number, time) = times.max_by_key(|(_, time)| *time)?;
+        Some((number, 2 * time >= all))
     });
-    let routine = routine.filter(|routine| is_most_in(profile, *routine, kind));
-    let Some(routine) = routine else { return String::new() };
+    let routine = routine.filter(|(routine, _)| is_most_in(profile, *routine, kind));
+    let Some((routine, is_most)) = routine else { return String::new() };
     let (name, because) = (routine_name(profile, routine), kind.because_in(routine));
+    let mostly = if is_most { "mostly" } else { "longest" };
     match reason.at_end {
-        None => format!(", mostly in {name} {because}"),
+        None => format!(", {mostly} in {name} {because}"),
         Some(at_end) => format!(
-            ", {} s of it in Finalize, to which it comes last, and before that mostly in {name} {because}",
+            ", {} s of it in Finalize, to which it comes last, and before that {mostly} in {name} {because}",
             seconds(at_end, 3)
         ),
     }

@@ -100,6 +100,21 @@ fn longest_waited(
     all.into_iter().max_by_key(|(_, time)| *time).filter(|(_, time)| *time > 0)
 }
 
+/// That routine of a kind, and whether half of what ranks waited for the rank for this reason
+/// in the routines is there.
+pub(super) fn routine_and_most(
+    views: &PathViews,
+    rank: u32,
+    kind: WaitKind,
+    is: impl Fn(RoutineNumber) -> bool + Copy,
+) -> Option<(RoutineNumber, bool)> {
+    let (routine, time) = longest_waited(views, rank, Some(kind), is)?;
+    let in_these = |(path, _): &(&LaunchPath, &LaunchPartner)| path.sums.routine.is_some_and(is);
+    let waits = waiting_for(views, rank).filter(in_these);
+    let all: u128 = waits.map(|(_, partner)| waited(partner, Some(kind))).sum();
+    Some((routine, 2 * time >= all))
+}
+
 /// That routine alone.
 pub(super) fn routine_waited(
     views: &PathViews,
