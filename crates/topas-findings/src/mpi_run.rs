@@ -228,6 +228,23 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
     let waits = blamed_waits(profile, |of| of.late_receiver);
     facts.number("latercv_queued", 100.0 * queued(&waits, |rank| busy_elsewhere(profile, rank)));
     facts.number("lateunk_share", 100.0 * all.unknown() as f64 / callers.time as f64);
+    let untold = all.unknown() + in_sends_otherwise(profile, routines);
+    facts.number("latercv_untold", 100.0 * untold as f64 / callers.time as f64);
+}
+
+/// The time in blocking sends beside what is known to be waiting, or not to be known, in ns: what MPI sends at once may be
+/// held until the receiver calls MPI, and nothing tells that from the transfer.
+fn in_sends_otherwise(profile: &MpiProfile, waits: &[RoutineWaits]) -> u128 {
+    let sends = |of: &&RoutineCalls| {
+        let name = of.number.function().map(|function| function.name);
+        matches!(name, Some("MPI_Send" | "MPI_Rsend" | "MPI_Ssend"))
+    };
+    let otherwise = |of: &RoutineCalls| {
+        let told = waits.iter().filter(|waits| waits.number == of.number);
+        let told: u128 = told.map(|waits| waits.sums.waited() + waits.sums.unknown()).sum();
+        of.time.saturating_sub(told)
+    };
+    profile.total.routines.iter().filter(sends).map(otherwise).sum()
 }
 
 /// A rank for which others wait.

@@ -122,6 +122,10 @@ impl Rules {
                     (_, Some(little)) => search.little.push(little),
                     // What another finding tells of, or has in it, is not ruled out.
                     (None, None) => {
+                        if let Some(share) = self.same_untold(rule, &search) {
+                            search.not_ruled_out.push((rule.what.clone(), share));
+                            continue;
+                        }
                         let told = |name: &String| {
                             let told = search.findings.iter().chain(&unsure);
                             told.chain(&search.beside).any(|told| told.rule == *name)
@@ -240,6 +244,17 @@ impl Rules {
             let cost = |one: &ScantFinding| one.finding.seconds.unwrap_or(0.0);
             cost(b).total_cmp(&cost(a))
         });
+    }
+
+    /// The share of which it is not known whether it is what a rule is about, if it may be what another rule is about that
+    /// judges the same share: what tells the two apart is as little known.
+    fn same_untold(&self, rule: &Rule, search: &BottleneckSearch) -> Option<f64> {
+        let test = |of: &Rule| of.test.map(|fact| fact.name);
+        test(rule)?;
+        let others = self.rules.iter().filter(|other| test(other) == test(rule));
+        let whats: Vec<&str> = others.map(|other| other.what.as_str()).collect();
+        let mut open = search.not_ruled_out.iter();
+        open.find(|(what, _)| whats.contains(&what.as_str())).map(|(_, share)| *share)
     }
 
     /// Whether a rule is sure of what it tells.

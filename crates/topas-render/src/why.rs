@@ -283,8 +283,10 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
     }
-    if let Some((_, share)) = search.not_ruled_out.first() {
-        let all: Vec<&str> = search.not_ruled_out.iter().map(|(what, _)| what.as_str()).collect();
+    // Of each kind of wait another share may be unknown.
+    for open in search.not_ruled_out.chunk_by(|(_, a), (_, b)| a == b) {
+        let Some((_, share)) = open.first() else { continue };
+        let all: Vec<&str> = open.iter().map(|(what, _)| what.as_str()).collect();
         let line = format!(
             "Not ruled out, because it is not known for whom the ranks waited in {} of their time: {}.",
             percent(share / 100.0),

@@ -145,6 +145,11 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
         "Time in calls of which it is not known whether they waited, as a share of the time of all ranks.",
     ),
     fact(
+        "latercv_untold",
+        SHARE,
+        "The same with the time in blocking sends beside waits, which may wait for receivers, too.",
+    ),
+    fact(
         "late_error",
         SHARE,
         "Standard error of the share of waits for late senders, over slices of the run, if there is an event log.",

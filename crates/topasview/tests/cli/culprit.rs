@@ -439,6 +439,18 @@ fn what_is_not_known_is_not_ruled_out() {
     assert!(!text.contains("Ruled out: ranks that wait for late senders"), "{text}");
 }
 
+/// What a blocking send takes beside waits may be waiting for its receiver.
+#[test]
+fn what_sends_may_hold_is_not_ruled_out() {
+    let ranks: [MadeRank; 2] = [(9.0, &[]), (1.0, &[])];
+    let text = searched(&profile(&ranks, "Send", ""));
+    let told = "Not ruled out, because it is not known for whom the ranks waited in 50.0% of their time: ranks that \
+                wait for late receivers; receivers that cannot keep up; ranks that wait for others in several ways.";
+    assert!(text.contains(told), "{text}");
+    let ruled_out = "; ranks that wait for late senders; ranks that wait in collectives;";
+    assert!(text.contains(ruled_out), "{text}");
+}
+
 /// Where most of the time is in MPI_Init, nobody is sent to look at what the ranks compute.
 #[test]
 fn a_short_run_is_told_to_be_one() {
