@@ -216,7 +216,9 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
         }
         let of_routine = |of: &&RoutineWaits| kind(&Blame::from(&of.sums)).time;
         let most = routines.iter().max_by_key(of_routine);
-        let most = most.filter(|of| of_routine(of) > 0 && 2 * of_routine(of) >= time);
+        // In which routine threads of a rank waited for each other is not known.
+        let surely = |of: &&RoutineWaits| of_routine(of).saturating_sub(itself.time);
+        let most = most.filter(|of| surely(of) > 0 && 2 * surely(of) >= time);
         let name = most.map(|of| profile.routines.name(of.number));
         facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
         let waiting = routines.iter().filter(|of| of_routine(of) > 0);

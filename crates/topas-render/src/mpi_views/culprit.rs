@@ -511,8 +511,9 @@ fn is_most_in(profile: &MpiProfile, number: RoutineNumber, kind: WaitKind) -> bo
     known > 0 && (number.asks() || MOSTLY * known >= slept(profile))
 }
 
-/// The routine in which ranks waited longest for a rank, and why; "mostly" if half of what is for this reason is there. Without call paths nobody
-/// knows in which routine a rank waited for which other: then the one in which most of this kind was waited.
+/// The routine in which ranks waited longest for a rank, and why; "mostly" if half of what is for this reason is there.
+/// Without call paths nobody knows in which routine a rank waited for which other: then the one in which most of this kind was
+/// waited.
 fn mostly_in(
     profile: &MpiProfile,
     paths: Option<&PathViews>,
