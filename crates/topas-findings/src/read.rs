@@ -62,7 +62,7 @@ const KEYS: [(&str, bool); 22] = [
 ];
 
 /// Switches of a rule, `yes` or `no`.
-const SWITCHES: [&str; 3] = ["urgent", "doubt", "off"];
+const SWITCHES: [&str; 4] = ["urgent", "doubt", "explained", "off"];
 
 /// A line `key = value` and where it stands.
 #[derive(Clone, Debug)]
@@ -280,6 +280,7 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         next: template(needed("next")?)?,
         urgent: on("urgent")?,
         doubt: on("doubt")?,
+        is_explained: last("test").is_some() || on("explained")?,
         explains: last("explains").map(|entry| fact(entry, &entry.value)).transpose()?,
         cause: last("cause").map(|entry| entry.value.clone()),
         unless: names("unless"),

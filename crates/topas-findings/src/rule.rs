@@ -81,6 +81,8 @@ pub struct Rule {
     /// Seconds of all ranks that other findings may be because of this one: what they tell is then no
     /// more than that it may be
     pub(crate) explains: Option<&'static Fact>,
+    /// Whether another rule may explain the finding so
+    pub(crate) is_explained: bool,
     /// Rules with the same word tell one cause, if they tell it of the same place
     pub(crate) cause: Option<String>,
     /// Rules that tell the same cause better

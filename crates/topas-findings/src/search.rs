@@ -86,7 +86,9 @@ impl Rules {
         for finding in told {
             match (finding.seconds, finding.share) {
                 _ if !self.is_sure(&finding, facts) => unsure.push(hint(finding)),
-                (Some(cost), _) if self.tests(&finding) && cost * ranks < explained + seconds => {
+                (Some(cost), _)
+                    if self.is_explained(&finding) && cost * ranks < explained + seconds =>
+                {
                     unsure.push(hint(finding));
                 }
                 _ if is_enough(&finding) => search.findings.push(finding),
@@ -266,6 +268,11 @@ impl Rules {
     /// Whether a finding is about a share that may vary during the run.
     fn tests(&self, finding: &RuleFinding) -> bool {
         self.named(&finding.rule).is_some_and(|rule| rule.test.is_some())
+    }
+
+    /// Whether a finding may be because of another one.
+    fn is_explained(&self, finding: &RuleFinding) -> bool {
+        self.named(&finding.rule).is_some_and(|rule| rule.is_explained)
     }
 
     /// Whether a finding is about a rank that does something in its source.
