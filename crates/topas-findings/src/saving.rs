@@ -6,7 +6,9 @@
 //! most of the waits, and saves no more than the rank waits that waits most. Ranks that wait for work, such as a master,
 //! do not share it: what they wait is no loss.
 
-use topas_mpi_data::{Blame, MpiProfile, MpiRank, computed, outside_of_rank, waited_for_itself};
+use topas_mpi_data::{
+    Blame, LostRanks, MpiProfile, MpiRank, computed, outside_of_rank, waited_for_itself,
+};
 
 use crate::fact::FactValues;
 use crate::last_rank;
@@ -85,13 +87,15 @@ struct Longer {
 
 impl Longer {
     /// Of several threads of a rank, the one that was in MPI longest tells what the rank computes: not more than it does.
-    fn of(workers: &Workers<'_>) -> Longer {
+    /// What ranks that were lost did before their end is no measure of a mean.
+    fn of(profile: &MpiProfile, workers: &Workers<'_>) -> Longer {
         let mut times: Vec<f64> =
             workers.ranks.iter().map(|rank| computed(&rank.sums) as f64 / 1e9).collect();
         times.sort_unstable_by(f64::total_cmp);
         let [.., next, most] = times[..] else { return Longer::default() };
-        let mean = times.iter().sum::<f64>() / times.len() as f64;
-        Longer { than_mean: most - mean, than_next: most - next, most }
+        let is_whole = LostRanks::first_of(profile).is_empty();
+        let mean = mean(times.iter().copied()).filter(|_| is_whole);
+        Longer { than_mean: mean.map_or(0.0, |mean| most - mean), than_next: most - next, most }
     }
 }
 
@@ -102,7 +106,7 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     /// Of ranks that compute this part of what the longest does, or more, any may be named.
     const AS_LONG: f64 = 0.95;
     let workers = Workers::of(profile);
-    let longer = workers.as_ref().map(Longer::of).unwrap_or_default();
+    let longer = workers.as_ref().map(|workers| Longer::of(profile, workers)).unwrap_or_default();
     let longest = workers.as_ref().map_or(0.0, Workers::longest_wait);
     let all = facts.get_number(WaitNames::ALL.cost).unwrap_or(0.0);
     // How long several threads of a rank kept it is not known: then the mean is that of threads.
