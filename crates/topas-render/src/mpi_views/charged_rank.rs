@@ -92,3 +92,39 @@ impl ReasonOfWaits {
         !self.is_before_end || !routine.is_edge()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use topas_findings::FactValues;
+
+    use super::*;
+    use crate::why::{add_wait_places, named_rank};
+
+    #[test]
+    fn of_ranks_that_compute_as_long_findings_name_the_one_that_is_charged() {
+        let charged = ChargedRank {
+            rank: 0,
+            kind: WaitKind::LateSender,
+            is_most: false,
+            as_long: vec![2],
+            waits: "The others wait.".to_owned(),
+            begins: None,
+            computes: None,
+            is_late_otherwise: false,
+            place: None,
+            beside: None,
+            second: None,
+        };
+        let named = |fact: &'static str, first: &str| {
+            let mut facts = FactValues::default();
+            facts.text(fact, first);
+            add_wait_places(&mut facts, Some(&charged), |_, _| None);
+            named_rank(&facts, fact)
+        };
+        assert_eq!(named("late_first", "rank 2"), Some(0));
+        assert_eq!(named("waits_first", "rank 2"), Some(0));
+        // A rank that computes less is another matter, and so are other waits.
+        assert_eq!(named("late_first", "rank 3"), Some(3));
+        assert_eq!(named("coll_first", "rank 2"), Some(2));
+    }
+}

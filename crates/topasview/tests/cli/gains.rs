@@ -1,6 +1,6 @@
-//! What `--why` says that could be gained, of made profiles.
+//! What `--why` says that could be gained, and how much of it is in a routine, of made profiles.
 
-use super::culprit::{MadeRank, profile, searched, shown};
+use super::culprit::{MadeRank, profile, searched, shown, words};
 
 /// A master waits for its workers, which hardly wait: no more could be gained than that, and nobody is late.
 #[test]
@@ -47,4 +47,29 @@ fn an_even_spread_saves_what_a_rank_computes_beyond_the_mean() {
     let text = searched(&made.replace(" thr=1 ", " thr=2 "));
     assert!(text.contains("it costs 8.8% of the wall clock time, 875.0 ms"), "{text}");
     assert!(text.contains("the run might be shorter by up to 3.000 s."), "{text}");
+}
+
+/// A routine has most of the waits only if half of them is in it.
+#[test]
+fn waits_in_many_routines_are_not_mostly_in_one() {
+    let ranks: [MadeRank; 3] = [(1.0, &[(2, 6.0)]), (1.0, &[(2, 6.0)]), (9.0, &[])];
+    let made = profile(&ranks, "Recv", "");
+    let one = "f=Recv:10:9:1:10:::10:80 l=Recv:10:6:0:0:0:0:0:0:0:0:0:0";
+    assert!(made.contains(one), "{made}");
+    let waits = |recv: &str, wait: &str| {
+        let many = format!(
+            "f=Probe:10:3:1:10:::10:80 f=Recv:1000:3:1:10:::10:80 f=Wait:10:3:1:10:::10:80 \
+             l=Probe:10:1.5:0:0:0:0:0:0:0:0:0:0 l=Recv:1000:{recv}:0:0:0:0:0:0:0:0:0:0 \
+             l=Wait:10:{wait}:0:0:0:0:0:0:0:0:0:0"
+        );
+        let made = made.replace(one, &many);
+        (words(&shown(&made, &["--mpi"])), words(&shown(&made, &["--why"])))
+    };
+    let (mpi, why) = waits("2.5", "2");
+    assert!(mpi.contains(", longest in Recv because it sends late."), "{mpi}");
+    assert!(why.contains("1. ranks that wait for late senders, rank 2"), "{why}");
+    assert!(!why.contains("Most of it is in"), "{why}");
+    let (mpi, why) = waits("3", "1.5");
+    assert!(mpi.contains(", mostly in Recv because it sends late."), "{mpi}");
+    assert!(why.contains("Most of it is in MPI_Recv."), "{why}");
 }
