@@ -55,6 +55,8 @@ const COMES: u16 = 1 << 10;
 const BOTH: u16 = 1 << 11;
 /// All of a communicator come to the call, and nothing else is to be known of it for waits.
 const MEETS: u16 = 1 << 12;
+/// The function waits or asks for requests.
+const COMPLETES: u16 = 1 << 13;
 
 impl Descriptor {
     /// The descriptor of a function of which only the words of its arguments are known, in C and in
@@ -96,7 +98,8 @@ impl Descriptor {
                 let mut one = known[number].with(before | after | frees);
                 let meets = if ROLES[number].meets() { MEETS } else { 0 };
                 let both = if matches!(plan.hot, Hot::Both) { BOTH } else { 0 };
-                one.flags |= traffic | matters | comes | meets | both;
+                let completes = if plan.act.completes() { COMPLETES } else { 0 };
+                one.flags |= traffic | matters | comes | meets | both | completes;
                 one.hot = plan.hot;
                 if plan.status_alone() {
                     one.status = plan.status;
@@ -193,6 +196,12 @@ impl Descriptor {
     #[inline(always)]
     pub fn is_both(&self) -> bool {
         self.flags & BOTH != 0
+    }
+
+    /// Whether it waits or asks for requests.
+    #[inline(always)]
+    pub fn completes(&self) -> bool {
+        self.flags & COMPLETES != 0
     }
 
     /// Whether it moves bytes.

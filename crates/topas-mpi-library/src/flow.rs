@@ -20,7 +20,7 @@ mod spawned;
 pub mod waits;
 
 use topas_format::env::is_yes;
-use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
+use topas_mpi_profile::layout::{Block, Peer, flag as header_flag};
 use topas_mpi_table::{Flow, FlowAmount, ToldBy};
 
 use crate::element::{element, element_mut};
@@ -33,6 +33,7 @@ use crate::{spool, sys};
 
 use amount::{CallWords, word};
 use call::GeneralCall;
+use completion::CompletedRequests;
 use hot::HotCall;
 use ledger::Ledger;
 pub use library::byte_and_world;
@@ -341,8 +342,10 @@ pub fn after<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64
     let Some(ledger) = (unsafe { (thread.flow as *mut Ledger).as_mut() }) else {
         return rest(frame, thread, plan, now);
     };
-    if plan.act.completes() {
-        return completions::<EXTRA>(frame, thread, ledger, plan, now);
+    // Nothing that completes requests comes here without.
+    if EXTRA && plan.act.completes() {
+        completed_and_waited(frame, thread, now);
+        return;
     }
     if frame.result as i32 != 0 || EXTRA && paused() || !plan.only_counts() {
         return rest(frame, thread, plan, now);
@@ -359,7 +362,29 @@ pub fn after<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64
     }
 }
 
-/// The same, for functions that wait or ask for requests.
+/// After a call that waits or asks for requests, by one of its names in C without large counts, in a thread that has a
+/// ledger, while neither waits are told apart nor measuring is paused: counts what it completed, and tells how much of
+/// that it received.
+#[inline(always)]
+pub fn completed(frame: &Frame, thread: &Thread, now: u64) -> u64 {
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(frame.function()) };
+    // SAFETY: that of this thread alone, by the caller there is one.
+    let ledger = unsafe { &mut *(thread.flow as *mut Ledger) };
+    completions::<false>(frame, thread, ledger, plan, now)
+}
+
+/// The same, whatever is switched on, and why it waited if that is told.
+#[inline(never)]
+pub fn completed_and_waited(frame: &Frame, thread: &Thread, now: u64) -> u64 {
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(frame.function()) };
+    // SAFETY: that of this thread alone, by the caller there is one.
+    let ledger = unsafe { &mut *(thread.flow as *mut Ledger) };
+    completions::<true>(frame, thread, ledger, plan, now)
+}
+
+/// The same, whatever is switched on if `EXTRA`.
 #[inline(always)]
 fn completions<const EXTRA: bool>(
     frame: &Frame,
@@ -367,25 +392,28 @@ fn completions<const EXTRA: bool>(
     ledger: &mut Ledger,
     plan: &'static CallPlan,
     now: u64,
-) {
+) -> u64 {
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
     let mut account = (!(EXTRA && paused())).then(|| account(thread.block, ledger));
-    let mut waited = Waited::Nothing as u32;
+    let mut completed = CompletedRequests::NONE;
     if frame.kept.count != 0 {
         // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
         let began = unsafe { (*thread.outer).began };
         let call = completion::CompletionCall { plan, frame, began, now };
-        waited = call.after::<EXTRA>(library, ledger, account.as_mut());
+        completed = call.after::<EXTRA>(library, ledger, account.as_mut());
     }
-    let Some(account) = account else { return };
-    count(account.block, plan, frame, library, frame.symbol.binding().is_large());
+    let CompletedRequests { waited, received } = completed;
+    let Some(account) = account else { return received };
+    // None has large counts.
+    count(account.block, plan, frame, library, false);
     if let Some(waiting) = account.block.waiting.get_mut(waited as usize) {
         // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
         let began = unsafe { (*thread.outer).began };
         waiting.calls += 1;
         waiting.ticks += now.wrapping_sub(began);
     }
+    received
 }
 
 /// Adds the count argument of a call.

@@ -122,6 +122,7 @@ fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
         return shaped::<WAY, { Hot::Both as u8 }>(frame, thread, function, now);
     }
     match descriptor.hot() {
+        Hot::No if descriptor.completes() => completed_by::<WAY>(frame, thread, now),
         Hot::No | Hot::Both => returned_by::<WAY>(frame, thread, now),
         // Not all are compiled for every way.
         Hot::Bcast => shaped::<WAY, { Hot::Bcast as u8 }>(frame, thread, function, now),
@@ -246,6 +247,32 @@ fn asked<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
     outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);
 }
 
+/// A call has returned that waits or asks for requests.
+#[inline(always)]
+fn completed_by<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    if WAY != PLAIN && WAY != COUNTED && mode::has(mode::WAITS) {
+        return completed_and_waited(frame, thread, now);
+    }
+    completed(frame, thread, now);
+}
+
+/// The same if why it waited is not told. What it moved is counted where that is found out, and need not be found out
+/// by comparing sums. One function for all ways, because it is a large one.
+#[inline(never)]
+fn completed(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    let received = flow::completed(frame, thread, now);
+    let function = frame.symbol.function();
+    outermost_ends::<SOLE>(frame, thread, function, now, [0, received]);
+}
+
+/// The same if that is told.
+#[inline(never)]
+fn completed_and_waited(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    let received = flow::completed_and_waited(frame, thread, now);
+    let function = frame.symbol.function();
+    outermost_ends::<LEAN>(frame, thread, function, now, [0, received]);
+}
+
 /// The end of a call in C: of one that the program made, or of one that a binding made for it.
 #[inline(always)]
 fn outermost_ends<const WAY: u8>(
@@ -280,7 +307,8 @@ fn ends_in_fortran<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u
 /// Any call has returned by a way.
 #[inline(always)]
 fn returned_by<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    if WAY == PLAIN {
+    // What completes requests has a function of its own but for what is rare, such as errors.
+    if WAY == PLAIN && !descriptor(frame.symbol).completes() {
         returned::<false>(frame, thread, now);
     } else {
         returned::<true>(frame, thread, now);

@@ -301,6 +301,23 @@ pub fn finalizing(ticks: u64) {
     leave(number::FINALIZE as u32, thread, ticks);
 }
 
+/// Those of [`COMPLETED_LATER`], a bit of each.
+const COMPLETED_BITS: u64 = {
+    let (mut bits, mut left) = (0, COMPLETED_LATER.as_slice());
+    while let Some((number, rest)) = left.split_first() {
+        assert!(*number < 64);
+        bits |= 1 << *number;
+        left = rest;
+    }
+    bits
+};
+
+/// Whether the bytes of a function are counted by the calls that complete its requests.
+#[inline(always)]
+pub const fn is_completed_later(function: u32) -> bool {
+    function < 64 && COMPLETED_BITS >> function & 1 != 0
+}
+
 /// Bytes sent and received so far by the function of a call, and received by what it may complete.
 #[inline(always)]
 pub fn moved(block: &Block, function: u32) -> [u64; 2] {

@@ -13,7 +13,7 @@ use crate::flow::plan::{Act, CallPlan};
 use crate::flow::waits::{self, Completions};
 use crate::frame::{CallNotes, Frame, PendingRequest};
 use crate::requests::{RequestEntry, flag};
-use crate::{mode, spool};
+use crate::{mode, paths, spool};
 
 /// What those are that many operations share: most are messages sent.
 static SHARED: RequestEntry = RequestEntry {
@@ -144,8 +144,25 @@ struct Completed<'a, 'b, const EXTRA: bool> {
     ledger: &'a mut Ledger,
     account: Option<&'a mut Account<'b>>,
     waited: u32,
+    /// B of messages that were received
+    received: u64,
     /// If waits are told apart
     waits: Option<&'a mut Completions>,
+}
+
+/// What a call completed, as its caller counts it.
+#[derive(Clone, Copy)]
+pub struct CompletedRequests {
+    /// A [`Waited`]
+    pub waited: u32,
+    /// B of messages that were received
+    pub received: u64,
+}
+
+impl CompletedRequests {
+    /// Nothing.
+    pub const NONE: CompletedRequests =
+        CompletedRequests { waited: Waited::Nothing as u32, received: 0 };
 }
 
 /// A call that waits or asks for requests, and returned at `now`.
@@ -161,23 +178,24 @@ pub struct CompletionCall<'a> {
 }
 
 impl CompletionCall<'_> {
-    /// Counts what was completed, and tells what kind it was. There is a request at least.
+    /// Counts what was completed, and tells that. There is a request at least.
     #[inline(always)]
     pub fn after<const EXTRA: bool>(
         &self,
         library: &Library,
         ledger: &mut Ledger,
         account: Option<&mut Account<'_>>,
-    ) -> u32 {
+    ) -> CompletedRequests {
         let Frame { args, kept, .. } = self.frame;
         let plan = self.plan;
-        let waited = Waited::Nothing as u32;
+        let CompletedRequests { waited, received } = CompletedRequests::NONE;
         let mut waits = None;
         if EXTRA && mode::has(mode::WAITS) {
             waits = Some(Completions::of(self.frame.function(), self.began, self.now));
         }
         let waits = waits.as_mut();
-        let mut completed = Completed::<EXTRA> { library, ledger, account, waited, waits };
+        let mut completed =
+            Completed::<EXTRA> { library, ledger, account, waited, received, waits };
         // SAFETY: as many as were written before the call.
         let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
         let status = word(args, plan.status);
@@ -197,14 +215,20 @@ impl CompletionCall<'_> {
             if asked_in_vain {
                 let posts = pending.iter().map(|request| waits::post_of(request.entry()));
                 waits::asked_in_vain(waits.call(), posts);
-                return waited;
+                return CompletedRequests::NONE;
             }
         }
         match plan.act {
-            Act::Wait => completed.all(pending, status, false),
-            Act::Test if number(1) != 0 => completed.all(pending, status, false),
-            Act::Waitall => completed.all(pending, status, true),
-            Act::Testall if number(2) != 0 => completed.all(pending, status, true),
+            Act::Wait | Act::Waitall | Act::Test | Act::Testall => {
+                let is_done = match plan.act {
+                    Act::Test => number(1) != 0,
+                    Act::Testall => number(2) != 0,
+                    _ => true,
+                };
+                if is_done {
+                    completed.all(pending, status, has_many(plan.act));
+                }
+            }
             // The flag of MPI_Testany stands behind the index.
             Act::Testany if number(3) == 0 => {}
             Act::Waitany | Act::Testany => completed.one(pending, number(2), status),
@@ -223,13 +247,13 @@ impl CompletionCall<'_> {
 }
 
 impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
-    /// All was told: the kind.
+    /// All was told.
     #[inline(always)]
-    fn end(self) -> u32 {
+    fn end(self) -> CompletedRequests {
         if EXTRA && let Some(waits) = self.waits {
             waits::end(waits);
         }
-        self.waited
+        CompletedRequests { waited: self.waited, received: self.received }
     }
 
     /// The status at this place of an array.
@@ -358,6 +382,9 @@ impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
             }
         }
         account.moved(way, entry.function as u16, bytes, peer, entry.index as u16);
+        if paths::is_completed_later(entry.function) {
+            self.received = self.received.wrapping_add(bytes);
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use topas_mpi_table as table;
 use topas_mpi_table::{FlowAmount, Function, Participants, Span};
 
 use super::*;
+use crate::flow::waits::role::ROLES;
+use crate::generated::table::DESCRIPTORS;
 
 fn of(name: &str) -> (&'static CallPlan, &'static Function) {
     let number = table::functions().position(|f| f.name == name).expect(name);
@@ -100,4 +102,25 @@ fn calls_of_the_same_shape_are_those_that_are_meant() {
         let meant = expected.iter().find(|(name, _)| name == f.name).map_or(Hot::No, |e| e.1);
         assert_eq!(plan.hot, meant, "{}", f.name);
     }
+}
+
+#[test]
+fn of_calls_that_complete_requests_nothing_else_is_to_be_known() {
+    let mut completing = 0;
+    for (number, (f, plan)) in table::functions().zip(&PLANS).enumerate() {
+        if !plan.act.completes() {
+            continue;
+        }
+        completing += 1;
+        let descriptor = &DESCRIPTORS[number];
+        assert!(
+            descriptor.completes() && descriptor.after() && !descriptor.special(),
+            "{}",
+            f.name
+        );
+        assert!(!ROLES[number].matters() && !descriptor.notes(), "{}", f.name);
+        assert!(plan.hot == Hot::No && plan.count_unless_in_place == NONE, "{}", f.name);
+        assert_eq!(f.large, None, "{}", f.name);
+    }
+    assert_eq!(completing, 8);
 }
