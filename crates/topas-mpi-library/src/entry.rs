@@ -123,7 +123,7 @@ unsafe extern "C" fn topas_mpi_enter_extra(
 /// A call of the program's whose path is to be known: most come by the last one from there.
 #[inline(never)]
 fn by_path(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, below: Below) -> Next {
-    if !paths::enter_again::<false>(frame, thread, symbol.function()) {
+    if !paths::enter_again::<false>(frame, thread, symbol) {
         return by_other_path(frame, thread, symbol, below);
     }
     enters(frame, thread, symbol, below)
@@ -131,7 +131,7 @@ fn by_path(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, below: Be
 
 #[inline(never)]
 fn by_other_path(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, below: Below) -> Next {
-    if !paths::enter_again::<true>(frame, thread, symbol.function()) {
+    if !paths::enter_again::<true>(frame, thread, symbol) {
         return outermost_of_any(frame, thread, symbol, below.target());
     }
     enters(frame, thread, symbol, below)

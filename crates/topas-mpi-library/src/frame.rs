@@ -101,7 +101,7 @@ pub struct CallNotes {
     pub came: u64,
     /// For `flow::waits`: where it knows who comes to the collective, plus 1; 0 if it does not
     pub gathering: usize,
-    /// For the event log: what calls of the function had moved before this one was counted
+    /// For the event log and call paths: what calls of the function had moved before this one was counted
     pub moved: [u64; 2],
     /// Room for one request
     pub one: MaybeUninit<PendingRequest>,

@@ -10,7 +10,7 @@
 //! * [`returned`], with `WAITS` or `LOG`: a call in C is over, and what it moved was counted. It may
 //!   be the one that a function of Fortran stands for.
 //! * [`left`], with `PATHS` or `LOG`: the outermost call is over; it lasted from [`Frame::began`] to
-//!   `now`.
+//!   `now`, and it is known what it moved if it is one in C.
 //!
 //! Other nested calls (MPI within MPI) come to none of them.
 
@@ -22,6 +22,8 @@ use crate::{flow, paths, trace};
 
 /// Modes with [`left`].
 pub const LEFT: u32 = PATHS | LOG;
+/// Modes that are told what a call moved.
+pub const MOVED: u32 = PATHS | LOG;
 /// Modes with [`returned`].
 pub const RETURNED: u32 = WAITS | LOG;
 /// Modes in which something is noted of calls that move nothing.
@@ -72,28 +74,35 @@ pub fn reached(frame: &Frame, thread: &mut Thread, [sent, received]: Moved) {
 #[inline(always)]
 pub fn left<const WAY: u8>(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
     let [sent, received] = moved;
+    if WAY == ANY || has(PATHS) {
+        return left_in_general(frame, thread, sent, now, received);
+    }
+    trace::leave(frame, thread, sent, now, received);
+}
+
+/// The same if paths are counted, or whatever is switched on. The order of the parameters is that of
+/// [`trace::leave`].
+#[inline(never)]
+fn left_in_general(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
     if has(LOG) {
-        if WAY == ANY || has(PATHS) {
-            return left_logged(frame, thread, now, sent, received);
-        }
-        return trace::leave(frame, thread, sent, now, received);
+        return left_logged(frame, thread, sent, now, received);
     }
     if has(PATHS) {
-        paths_left(frame, thread, now);
+        leave_path(frame, thread, sent, now, received);
     }
 }
 
 #[inline(never)]
-fn left_logged(frame: &Frame, thread: &mut Thread, now: u64, sent: u64, received: u64) {
+fn left_logged(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
     if !paused() {
         trace::leave_by_path(frame, thread, sent, now, received);
     }
     if has(PATHS) {
-        paths_left(frame, thread, now);
+        leave_path(frame, thread, sent, now, received);
     }
 }
 
-#[inline(never)]
-fn paths_left(frame: &Frame, thread: &mut Thread, now: u64) {
-    paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
+#[inline(always)]
+fn leave_path(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
+    paths::leave(frame.symbol, thread, now.wrapping_sub(frame.began), [sent, received]);
 }

@@ -321,7 +321,7 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
     let descriptor = descriptor(frame.symbol);
     let mut moved = [0; 2];
     if frame.symbol.binding().is_c() && (descriptor.after() || EXTRA && descriptor.notes()) {
-        if EXTRA && mode::has(mode::LOG) {
+        if EXTRA && mode::has(hooks::MOVED) {
             // Not in registers, so that other calls do not have to save them.
             frame.kept.moved = moved_by(frame, thread);
         }
@@ -329,10 +329,10 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
         if descriptor.special() {
             special::after(frame, thread);
         }
+        if EXTRA && mode::has(hooks::MOVED) {
+            moved = moved_since(frame, thread);
+        }
         if EXTRA && mode::has(hooks::RETURNED) {
-            if mode::has(mode::LOG) {
-                moved = moved_since(frame, thread);
-            }
             hooks::returned(frame, thread, now, moved);
         }
     }
@@ -346,7 +346,7 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
 }
 
 /// What a call has moved since that was noted in its frame.
-#[inline(never)]
+#[inline(always)]
 fn moved_since(frame: &Frame, thread: &Thread) -> Moved {
     let [sent, received] = moved_by(frame, thread);
     let [sent_before, received_before] = frame.kept.moved;

@@ -23,9 +23,11 @@ use topas_mpi_profile::layout::{
 
 use topas_node::sys as kernel;
 
+use crate::flow::Moved;
 use crate::frame::Frame;
 use crate::generated::number;
 use crate::mode::paused;
+use crate::symbol::{StubBinding, StubSymbol};
 use crate::thread::Thread;
 use crate::workspace::keep;
 use crate::{mode, spool, sys};
@@ -73,7 +75,7 @@ pub struct ThreadPaths {
     /// Empty of a thread that is asked for functions of Python
     stack: StackBounds,
     interpreted: InterpretedPaths,
-    /// Bytes sent and received when the call began
+    /// Bytes sent and received when the call began, if it is one in Fortran
     before: [u64; 2],
     /// What walks fill
     frames: [usize; PATH_FRAMES],
@@ -202,20 +204,25 @@ pub fn enter(frame: &Frame, thread: &mut Thread) {
     let (paths, block) = unsafe { (&mut *thread.paths, &mut *thread.block) };
     let function = frame.symbol.function();
     let path = paths.path(function, caller(frame));
-    paths.begin_call(block, function, path);
+    paths.begin_call(block, frame.symbol, path);
 }
 
-/// At the entry of an outermost call of this function, if it comes by a path by which the thread has come
+/// At the entry of an outermost call by this name, if it comes by a path by which the thread has come
 /// lately: by the last one from there, or by any. Calls nothing.
 #[inline(always)]
-pub fn enter_again<const ANY: bool>(frame: &Frame, thread: &mut Thread, function: u32) -> bool {
+pub fn enter_again<const ANY: bool>(
+    frame: &Frame,
+    thread: &mut Thread,
+    symbol: StubSymbol,
+) -> bool {
     if thread.paths.is_null() {
         return false;
     }
     // SAFETY: the thread's own.
     let (paths, block) = unsafe { (&mut *thread.paths, &mut *thread.block) };
-    let Some(path) = paths.known_path::<ANY>(function, caller(frame)) else { return false };
-    paths.begin_call(block, function, path);
+    let known = paths.known_path::<ANY>(symbol.function(), caller(frame));
+    let Some(path) = known else { return false };
+    paths.begin_call(block, symbol, path);
     true
 }
 
@@ -225,9 +232,9 @@ fn caller(frame: &Frame) -> Caller {
     Caller { address: frame.caller(), stack: frame.stack() as usize, base: frame.base() }
 }
 
-/// At the end of this call.
+/// At the end of an outermost call by this name, which moved this if it is one in C.
 #[inline(always)]
-pub fn leave(function: u32, thread: &mut Thread, ticks: u64) {
+pub fn leave(symbol: StubSymbol, thread: &mut Thread, ticks: u64, moved_in_c: Moved) {
     if thread.paths.is_null() {
         return;
     }
@@ -239,10 +246,16 @@ pub fn leave(function: u32, thread: &mut Thread, ticks: u64) {
     table.inside = 0;
     let Some(path) = table.path.get_mut(number as usize) else { return };
     path.ticks += ticks;
-    let [sent, received] = moved(block, function);
-    // What was cancelled may make it less.
-    path.sent = path.sent.wrapping_add(sent.wrapping_sub(paths.before[0]));
-    path.received = path.received.wrapping_add(received.wrapping_sub(paths.before[1]));
+    let [mut sent, mut received] = moved_in_c;
+    if !symbol.binding().is_c() {
+        let [sent_before, received_before] = paths.before;
+        let [all_sent, all_received] = moved(block, symbol.function());
+        // What was cancelled may make it less.
+        sent = all_sent.wrapping_sub(sent_before);
+        received = all_received.wrapping_sub(received_before);
+    }
+    path.sent = path.sent.wrapping_add(sent);
+    path.received = path.received.wrapping_add(received);
 }
 
 /// The number in the process of the path that the thread is in; 0 if it is in none, in one of the
@@ -298,7 +311,8 @@ fn sums_of(number: u16) -> Option<*mut CallPath> {
 pub fn finalizing(ticks: u64) {
     // SAFETY: the variables of this thread.
     let thread = unsafe { &mut *crate::arch::thread() };
-    leave(number::FINALIZE as u32, thread, ticks);
+    let symbol = StubSymbol::new(number::FINALIZE as u32, StubBinding::MPI);
+    leave(symbol, thread, ticks, [0; 2]);
 }
 
 /// Those of [`COMPLETED_LATER`], a bit of each.
@@ -340,9 +354,12 @@ const _: () = assert!(FUNCTIONS <= u16::MAX as usize);
 impl ThreadPaths {
     /// A call by a path begins.
     #[inline(always)]
-    fn begin_call(&mut self, block: &mut Block, function: u32, path: u32) {
+    fn begin_call(&mut self, block: &mut Block, symbol: StubSymbol, path: u32) {
         self.current = path + 1;
-        self.before = moved(block, function);
+        // The end of a call in C is told what it moved.
+        if !symbol.binding().is_c() {
+            self.before = moved(block, symbol.function());
+        }
         block.now.path = path;
         // SAFETY: the table is the thread's own part of the file.
         let table = unsafe { &mut *self.table };
