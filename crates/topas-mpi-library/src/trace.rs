@@ -4,6 +4,7 @@
 //! What a thread keeps for that lies in front of its ring. A thread that takes over the block of a
 //! thread that has ended takes over the ring, too.
 
+mod leave;
 mod log_file;
 mod more;
 
@@ -17,8 +18,8 @@ use topas_format::out::Out;
 use topas_mpi_profile::facts::process_key;
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_trace::{
-    BlockContent, BlockHead, CallArguments, CallEvent, EventRoom, LENGTH, NameBytes, RING_MAGIC,
-    RingHead, STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
+    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, NameBytes, RING_MAGIC, RingHead,
+    STATE_BEGINS, STATE_ENDS, TraceBlock, UserState, Writer,
 };
 
 use crate::element::{element, element_mut};
@@ -32,8 +33,9 @@ use crate::thread::Thread;
 use crate::workspace::{self, keep};
 use crate::{mode, paths, spool, sys};
 
+pub use leave::{leave, leave_by_path};
 pub use log_file::write;
-use more::{MoreOfCall, NOTHING_MORE};
+use more::MoreOfCall;
 pub use more::{completed_send, has_epoch, has_object};
 
 /// Most bytes of the ring of a thread; 0: no events are written.
@@ -179,199 +181,6 @@ fn reached_with_news(frame: &Frame, thread: &mut Thread) {
     // SAFETY: the thread's own.
     let log = unsafe { &mut *thread.log };
     log.reached.arguments = log.tell(frame, thread);
-}
-
-/// At the end of an outermost call, which ended at `now`, and of which it is known what it moved if it
-/// is one in C. Paths are not counted. The order of the parameters is that of registers in which most of
-/// them already are.
-#[inline(never)]
-pub fn leave(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
-    // SAFETY: null, or the thread's own.
-    let Some(log) = (unsafe { thread.log.as_mut() }) else { return };
-    let function = frame.function();
-    let expected = element(&log.expected, function);
-    if !expected.holds(log.period) {
-        return leave_in_general(frame, thread, sent, now, received);
-    }
-    if !expected.is_about_nothing() {
-        return leave_compared(frame, thread, sent, now, received, log);
-    }
-    // SAFETY: null, or a block of the thread's own ring.
-    let block = unsafe { log.block.as_mut() };
-    let Some(room) = block.and_then(|block| log.writer.room(block)) else {
-        return leave_in_general(frame, thread, sent, now, received);
-    };
-    put_expected(frame, room, now, function, &mut log.writer);
-}
-
-/// The same if paths are counted.
-#[inline(never)]
-pub fn leave_by_path(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
-    // SAFETY: null, or the thread's own.
-    let Some(log) = (unsafe { thread.log.as_mut() }) else { return };
-    if element(&log.expected, frame.function()).holds(log.period) {
-        return leave_compared(frame, thread, sent, now, received, log);
-    }
-    leave_in_general(frame, thread, sent, now, received);
-}
-
-/// The same of a call that may be like the one before: if it is, that is all there is to it.
-#[inline(never)]
-fn leave_compared(
-    frame: &Frame,
-    thread: &mut Thread,
-    sent: u64,
-    now: u64,
-    received: u64,
-    log: &mut ThreadLog,
-) {
-    let function = frame.function();
-    let expected = element_mut(&mut log.expected, function);
-    if expected.is_open() {
-        return leave_otherwise(frame, thread, sent, now, received);
-    }
-    let path = paths::number_of(thread);
-    // SAFETY: null, or a block of the thread's own ring.
-    let block = unsafe { log.block.as_mut() };
-    if let Some(number) = expected.number(frame, path, [sent, received], &log.reached)
-        && let Some(room) = block.and_then(|block| log.writer.room(block))
-    {
-        expected.go_on(number);
-        log.writer.go_on(function as u16, number);
-        return put_expected(frame, room, now, function, &mut log.writer);
-    }
-    leave_otherwise(frame, thread, sent, now, received);
-}
-
-/// The same of a call that differs from the one before, perhaps only in what it moved, or whose words do not tell
-/// all.
-#[inline(never)]
-fn leave_otherwise(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
-    // SAFETY: the thread's own.
-    let log = unsafe { &mut *thread.log };
-    let function = frame.function();
-    let expected = element_mut(&mut log.expected, function);
-    let path = paths::number_of(thread);
-    // SAFETY: null, or a block of the thread's own ring.
-    let block = unsafe { log.block.as_mut() };
-    if let Some(number) = expected.number_otherwise(frame, path, &log.reached)
-        && let Some(room) = block.and_then(|block| log.writer.room(block))
-    {
-        let is_c = frame.symbol.binding().is_c();
-        let moved = if is_c { [sent, received] } else { log.reached.moved };
-        expected.go_on(number);
-        log.writer.go_on(function as u16, number);
-        if !expected.moves_on(moved) {
-            return put_expected(frame, room, now, function, &mut log.writer);
-        }
-        return put_moved(frame, room, now, moved, &mut log.writer);
-    }
-    leave_in_general(frame, thread, sent, now, received);
-}
-
-/// Puts an event that is as expected. A function of its own, which is jumped to, needs few registers.
-#[inline(never)]
-fn put_expected(
-    frame: &Frame,
-    room: EventRoom<'_>,
-    now: u64,
-    function: usize,
-    writer: &mut Writer,
-) {
-    writer.put_expected(room, function as u16, [frame.began, now]);
-}
-
-/// The same of one that moved something else than the one before.
-#[inline(never)]
-fn put_moved(frame: &Frame, room: EventRoom<'_>, now: u64, moved: [u64; 2], writer: &mut Writer) {
-    writer.put_moved(room, frame.function() as u16, [frame.began, now], moved);
-}
-
-/// The same of a call that is not like the one before, or that has to be looked at again to see that.
-#[inline(never)]
-fn leave_in_general(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
-    // SAFETY: the thread's own.
-    let log = unsafe { &mut *thread.log };
-    let function = frame.function();
-    let routine = function as u16;
-    let path = paths::number_of(thread);
-    let is_c = frame.symbol.binding().is_c();
-    let (moved, number) = if is_c {
-        ([sent, received], logged::number(frame))
-    } else if log.reached.is_of(frame) {
-        (log.reached.moved, log.reached.number)
-    } else {
-        ([0; 2], 0)
-    };
-    // SAFETY: null, or a block of the thread's own ring.
-    let at = unsafe { log.block.as_mut() };
-    if let (Some(at), Some(told)) = (at, log.told.get(function))
-        && function != number::PCONTROL
-        && log.more.kind == NOTHING_MORE
-        && log.writer.expects(routine, path.into(), number)
-        && (if is_c {
-            told.is_same(frame)
-        } else if log.reached.is_of(frame) {
-            log.reached.is_expected
-        } else {
-            told.is_about_nothing(function)
-        })
-        && let Some(room) = log.writer.room(at)
-    {
-        // Only now: the next call is more likely to be like two than like one.
-        let expected = element_mut(&mut log.expected, function);
-        expected.note(function, told, log.period, (path, moved, number));
-        log.writer.go_on(routine, number);
-        if !log.writer.expects_moved(routine, moved) {
-            return put_moved(frame, room, now, moved, &mut log.writer);
-        }
-        return put_expected(frame, room, now, function, &mut log.writer);
-    }
-    leave_with_news(frame, thread, now, moved);
-}
-
-/// The same of a call that differs from the one before.
-#[inline(never)]
-fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64, moved: [u64; 2]) {
-    // SAFETY: the thread's own.
-    let log = unsafe { &mut *thread.log };
-    let function = frame.function();
-    let routine = function as u16;
-    element_mut(&mut log.expected, function).forget();
-    let mut arguments = if frame.symbol.binding().is_c() {
-        if log.told.get(function).is_some_and(|told| told.is_same(frame)) {
-            log.as_told(function, logged::number(frame))
-        } else {
-            log.tell(frame, thread)
-        }
-    } else if !log.reached.is_of(frame) {
-        // What is expected is something else from now on.
-        log.told.get_mut(function).into_iter().for_each(Told::forget);
-        CallArguments::NONE
-    } else if log.reached.is_expected {
-        log.as_told(function, log.reached.number)
-    } else {
-        log.reached.arguments
-    };
-    arguments.path = paths::number_of(thread).into();
-    if function == number::COMM_SET_NAME {
-        // The name may be another the next time, at the same address.
-        log.told.get_mut(function).into_iter().for_each(Told::forget);
-    } else {
-        [arguments.sent, arguments.received] = moved;
-    }
-    if log.more.kind != NOTHING_MORE && log.tell_more(frame, &mut arguments) {
-        return log.put_with_more(&CallEvent {
-            routine,
-            began: frame.began,
-            ended: now,
-            arguments,
-        });
-    }
-    if function == number::PCONTROL && frame.symbol.binding().is_c() {
-        log.state(frame, &mut arguments);
-    }
-    log.put(&CallEvent { routine, began: frame.began, ended: now, arguments });
 }
 
 /// Measuring will pause: the last that the log of this thread tells until it goes on. The call of `MPI_Pcontrol` that was

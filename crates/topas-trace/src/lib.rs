@@ -35,4 +35,4 @@ pub use state::{STATE_BEGINS, STATE_ENDS, UserState};
 pub use supplement::{
     LoggedEpoch, LoggedObject, MOST_OF_OBJECT, OBJECT_NAME, SupplementWriter, most_of_epoch,
 };
-pub use writer::{EventRoom, Writer};
+pub use writer::Writer;

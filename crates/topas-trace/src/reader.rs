@@ -353,16 +353,17 @@ mod tests {
                 let CallArguments { sent, received, path, number, .. } = arguments;
                 let words = |of: &CallArguments| (of.peer, of.source, of.tag, of.received_tag, of.communicator);
                 let same = last.insert(routine, arguments).is_some_and(|last| words(&last) == words(&arguments));
-                let (times, moved) = ([began, ended], [sent, received]);
+                let units = writer.shift();
+                let (times, moved) = ([began >> units, ended >> units], [sent, received]);
                 if same && writer.expects(routine, path, number) {
-                    let room = writer.room(&mut other);
-                    prop_assert!(room.is_some());
+                    prop_assert!(writer.has_room());
                     writer.go_on(routine, number);
                     let as_before = writer.expects_moved(routine, moved);
-                    room.into_iter().for_each(|room| match as_before {
-                        true => writer.put_expected(room, routine, times),
-                        false => writer.put_moved(room, routine, times, moved),
-                    });
+                    let is_put = match as_before {
+                        true => writer.put_expected(&mut other, routine, times),
+                        false => writer.put_moved(&mut other, routine, times, moved),
+                    };
+                    prop_assert!(is_put);
                 } else {
                     prop_assert!(writer.put(&mut other, event));
                 }

@@ -27,12 +27,6 @@ pub struct Writer {
     memo: [[i64; ARGUMENTS]; ROUTINES],
 }
 
-/// Where an event goes that tells its times, and at most how much it moved.
-pub struct EventRoom<'b> {
-    head: &'b mut BlockHead,
-    bytes: &'b mut [u8; SHORT],
-}
-
 /// More bytes than the head and the times of an event take, with the word that is written past
 /// their end.
 const TIMES: usize = 2 + 8 + 8;
@@ -66,11 +60,9 @@ const fn widths(place: u32) -> [u32; 64] {
     all
 }
 
-/// How the time between two calls is written.
-static GAPS: [u32; 64] = widths(11);
-
-/// How the length of a call is written.
-static LENGTHS: [u32; 64] = widths(13);
+/// How the time between two calls is written, and the length of a call. One table, so that there is one
+/// address to keep.
+static FORMS: [[u32; 64]; 2] = [widths(11), widths(13)];
 
 /// How a number is written.
 #[inline(always)]
@@ -113,6 +105,12 @@ impl Writer {
         self.clock << self.shift
     }
 
+    /// Times are written in units of 2 to the power of this, in ticks.
+    #[inline(always)]
+    pub const fn shift(&self) -> u32 {
+        self.shift
+    }
+
     /// How many events the block has.
     pub const fn events(&self) -> u64 {
         self.filled >> 32
@@ -124,7 +122,8 @@ impl Writer {
         let used = self.filled as u32 as usize;
         let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<MOST>);
         let Some(room) = room else { return false };
-        let (mut end, code) = self.put_times(room, event.began, event.ended);
+        let (mut end, code) =
+            self.put_times(room, event.began >> self.shift, event.ended >> self.shift);
         let values = event.arguments.values();
         let routine = usize::from(event.routine) % ROUTINES;
         let expected = self.expected_values(routine);
@@ -174,59 +173,73 @@ impl Writer {
         true
     }
 
-    /// Where the next event goes in the block that was begun, if that is a short one. None if the block
-    /// is full.
+    /// Whether the block that was begun has room for an event, if that is a short one.
     #[inline(always)]
-    pub fn room<'b>(&self, block: &'b mut TraceBlock) -> Option<EventRoom<'b>> {
-        let used = self.filled as u32 as usize;
-        if used > BODY - SHORT {
-            return None;
-        }
-        let bytes = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut)?;
-        Some(EventRoom { head: &mut block.head, bytes })
+    pub const fn has_room(&self) -> bool {
+        self.filled as u32 as usize <= BODY - SHORT
     }
 
     /// Adds an event of a routine whose arguments are as those of the last one, where
-    /// [`Writer::expects`] said so, too: the same as [`Writer::put`], and shorter. If they have the
-    /// number of a collective, [`Writer::go_on`] is told that.
+    /// [`Writer::expects`] said so, too: the same as [`Writer::put`], and shorter. Times are in units of the
+    /// block: see [`Writer::shift`]. If the arguments have the number of a collective, [`Writer::go_on`] is told
+    /// that. False if the block is full, and nothing was added.
     #[inline(always)]
-    pub fn put_expected(&mut self, room: EventRoom<'_>, routine: u16, [began, ended]: [u64; 2]) {
-        let (end, code) = self.put_times(room.bytes, began, ended);
-        let [first, second, ..] = room.bytes;
+    pub fn put_expected(
+        &mut self,
+        block: &mut TraceBlock,
+        routine: u16,
+        [began, ended]: [u64; 2],
+    ) -> bool {
+        let used = self.filled as u32 as usize;
+        if !self.has_room() {
+            return false;
+        }
+        let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<SHORT>);
+        let Some(room) = room else { return false };
+        let (end, code) = self.put_times(room, began, ended);
+        let [first, second, ..] = room;
         let routine = routine % ROUTINES as u16;
         [*first, *second] = (routine | code).to_le_bytes();
-        self.close(room.head, end);
+        self.close(&mut block.head, end);
+        true
     }
 
     /// The same of an event that moved something else than the last one: bytes sent and received.
     #[inline]
     pub fn put_moved(
         &mut self,
-        room: EventRoom<'_>,
+        block: &mut TraceBlock,
         routine: u16,
         [began, ended]: [u64; 2],
         [sent, received]: [u64; 2],
-    ) {
-        let (changes, code) = self.put_times(room.bytes, began, ended);
+    ) -> bool {
+        let used = self.filled as u32 as usize;
+        if !self.has_room() {
+            return false;
+        }
+        let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<SHORT>);
+        let Some(room) = room else { return false };
+        let (changes, code) = self.put_times(room, began, ended);
         let routine = routine % ROUTINES as u16;
-        let Some(memo) = self.memo.get_mut(usize::from(routine)) else { return };
+        let Some(memo) = self.memo.get_mut(usize::from(routine)) else { return false };
         let (mut end, mut changed) = (changes + 1, 0);
         for (argument, value) in [(SENT, sent as i64), (RECEIVED, received as i64)] {
             if let Some(expected) = memo.get_mut(argument) {
                 let difference = value.wrapping_sub(*expected);
                 if difference != 0 {
                     changed |= 1 << argument;
-                    end = put_difference(room.bytes, end, difference);
+                    end = put_difference(room, end, difference);
                     *expected = value;
                 }
             }
         }
-        if let Some(byte) = room.bytes.get_mut(changes) {
+        if let Some(byte) = room.get_mut(changes) {
             *byte = changed;
         }
-        let [first, second, ..] = room.bytes;
+        let [first, second, ..] = room;
         [*first, *second] = (routine | DIFFERS | code).to_le_bytes();
-        self.close(room.head, end);
+        self.close(&mut block.head, end);
+        true
     }
 
     /// The event of a routine that is put next, and is as expected, has this number of a collective.
@@ -264,7 +277,7 @@ impl Writer {
         self.seen.get(routine / 64).is_some_and(|seen| seen >> (routine % 64) & 1 != 0)
     }
 
-    /// Writes the times of an event: where they end in it, and what its head tells of them.
+    /// Writes the times of an event, in units of the block: where they end in it, and what its head tells of them.
     #[inline(always)]
     fn put_times<const ROOM: usize>(
         &mut self,
@@ -274,14 +287,15 @@ impl Writer {
     ) -> (usize, u16) {
         const { assert!(ROOM >= TIMES) };
         // Clocks of two processors may differ by some ticks: time never goes back.
-        let gap = (began >> self.shift).saturating_sub(self.clock);
-        let began = self.clock.wrapping_add(gap);
-        let length = (ended >> self.shift).saturating_sub(began);
-        let gap_form = form(&GAPS, gap);
-        let forms = gap_form.wrapping_add(form(&LENGTHS, length));
+        let began = began.max(self.clock);
+        let ended = ended.max(began);
+        let (gap, length) = (began.wrapping_sub(self.clock), ended.wrapping_sub(began));
+        self.clock = ended;
+        let [gaps, lengths] = &FORMS;
+        let gap_form = form(gaps, gap);
+        let forms = gap_form.wrapping_add(form(lengths, length));
         put_word(room, 2, gap);
         put_word(room, 2 + (gap_form & 0xff) as usize, length);
-        self.clock = began.wrapping_add(length);
         (2 + (forms & 0xff) as usize, (forms >> 16) as u16)
     }
 

@@ -3,7 +3,7 @@
 
 use topas_trace::CallArguments;
 
-use super::{PLACES, Told, WORDS, ages, ledger, library, number, numbers, quick, word};
+use super::{NONE, PLACES, Told, WORDS, ages, ledger, library, numbers, word};
 use crate::element::element;
 use crate::flow::Moved;
 use crate::flow::plan::Place;
@@ -108,8 +108,17 @@ const MOVES: u8 = 1 << 3;
 /// It has a path.
 const PATH: u8 = 1 << 4;
 /// The words leave open from where a message came, or with which tag: the first rank and tag are those of its
-/// status, and the second those of the words.
+/// status, whose place is that of the first rank, and the second those of the words.
 const OPEN: u8 = 1 << 5;
+/// The call names a rank or a tag.
+const NAMES: u8 = 1 << 6;
+/// The call is about one message, and its words are in [`PLACES_OF_MESSAGE`].
+const PLACED: u8 = 1 << 7;
+/// What most calls are about.
+const MESSAGE: u8 = MATTERS | MOVES | NAMES | PLACED;
+
+/// The communicator, the rank and the tag of most functions of messages.
+const PLACES_OF_MESSAGE: [Place; 3] = [5, 3, 4];
 
 /// The same as [`ages`] in fewer bits: both parts grow only, so that their sum changes with each.
 #[inline(always)]
@@ -136,23 +145,66 @@ impl ExpectedCall {
         self.kind & OPEN != 0
     }
 
-    /// Whether a call has the same path and moved the same.
+    /// Whether it has the path of this number.
     #[inline(always)]
-    fn has_moved(&self, path: u16, [sent, received]: Moved) -> bool {
-        // One by one: a call that compares memory takes longer.
-        let [own_sent, own_received] = self.moved;
-        self.path == path && own_sent == sent && own_received == received
+    pub fn has_path(&self, path: u16) -> bool {
+        self.path == path
     }
 
-    /// There was a call that moved this. False if that is what was expected.
+    /// Whether calls are about one message, and have no path.
     #[inline(always)]
-    pub fn moves_on(&mut self, [sent, received]: Moved) -> bool {
-        let [own_sent, own_received] = &mut self.moved;
-        if *own_sent == sent && *own_received == received {
-            return false;
-        }
-        (*own_sent, *own_received) = (sent, received);
-        true
+    pub fn is_message(&self) -> bool {
+        self.kind == MESSAGE
+    }
+
+    /// Whether calls may have a number among the collectives of their communicator.
+    #[inline(always)]
+    pub fn gathers(&self) -> bool {
+        self.kind & GATHERS != 0
+    }
+
+    /// Whether the next call has such a number.
+    #[inline(always)]
+    pub fn has_number(&self) -> bool {
+        self.number != 0
+    }
+
+    /// Whether this is the number of the next call, plus 1; 0 if it has none.
+    #[inline(always)]
+    pub fn is_number(&self, number: u64) -> bool {
+        self.number == number
+    }
+
+    /// Whether a call moved the same.
+    #[inline(always)]
+    pub fn has_moved(&self, [sent, received]: Moved) -> bool {
+        // One by one: a call that compares memory takes longer.
+        let [own_sent, own_received] = self.moved;
+        own_sent == sent && own_received == received
+    }
+
+    /// There was a call that moved this.
+    #[inline(always)]
+    pub fn moves(&mut self, moved: Moved) {
+        self.moved = moved;
+    }
+
+    /// Whether a call in C is about the same message, if it is about one.
+    #[inline(always)]
+    pub fn has_words_of_message(&self, frame: &Frame) -> bool {
+        let [comm, rank, tag] = PLACES_OF_MESSAGE;
+        let [own_rank, own_tag, ..] = &self.numbers;
+        let is = |own: &i32, place: Place| *own == word(&frame.args, place) as i32;
+        self.is_valid(frame)
+            && self.comm == word(&frame.args, comm)
+            && is(own_rank, rank)
+            && is(own_tag, tag)
+    }
+
+    /// Whether handles mean the same as before, to a call that was successful.
+    #[inline(always)]
+    fn is_valid(&self, frame: &Frame) -> bool {
+        self.age == age() && frame.result as i32 == 0
     }
 
     /// Whether a call in C is about the same, but for the number of a collective and what it moved.
@@ -161,83 +213,30 @@ impl ExpectedCall {
         if self.kind & MATTERS == 0 {
             return true;
         }
+        if self.is_open() {
+            return false;
+        }
         // By references: what is not compared is not read.
         let [comm, rank, tag, source, recvtag] = &self.places;
         let [own_rank, own_tag, own_source, own_recvtag] = &self.numbers;
         let is = |own: &i32, place: &Place| *own == word(&frame.args, *place) as i32;
-        self.age == age()
-            && frame.result as i32 == 0
+        self.is_valid(frame)
             && self.comm == word(&frame.args, *comm)
-            && is(own_rank, rank)
-            && is(own_tag, tag)
+            && (self.kind & NAMES == 0 || is(own_rank, rank) && is(own_tag, tag))
             && (self.kind & EXCHANGES == 0 || is(own_source, source) && is(own_recvtag, recvtag))
     }
 
-    /// The same, where words may leave open from where a message came: these are never those that stand in the
-    /// place of the first rank and tag, which the status has told.
+    /// The same, where words leave open from where a message came: the first rank and tag are told by the status.
     #[inline(always)]
-    fn has_words_or_status(&self, frame: &Frame) -> bool {
-        if !self.is_open() {
-            return self.has_words(frame);
-        }
-        let [comm, .., source, recvtag] = &self.places;
+    pub fn has_words_and_status(&self, frame: &Frame) -> bool {
+        let [comm, status, _, source, recvtag] = &self.places;
         let [rank, tag, own_source, own_recvtag] = &self.numbers;
         let is = |own: &i32, place: &Place| *own == word(&frame.args, *place) as i32;
-        self.age == age()
-            && frame.result as i32 == 0
+        self.is_valid(frame)
             && self.comm == word(&frame.args, *comm)
             && is(own_source, source)
             && is(own_recvtag, recvtag)
-            && status_tells(frame, (*rank, *tag))
-    }
-
-    /// Of an outermost call by this path that is like that: the number of the collective, plus 1; 0 if
-    /// it has none. It has moved these bytes, or of a call in Fortran, what it has called.
-    #[inline(always)]
-    pub fn number(
-        &self,
-        frame: &Frame,
-        path: u16,
-        moved: Moved,
-        reached: &ReachedCall,
-    ) -> Option<u64> {
-        if !frame.symbol.binding().is_c() {
-            let is_same = reached.is_of(frame)
-                && reached.is_expected
-                && self.has_moved(path, reached.moved)
-                && self.number == reached.number;
-            return is_same.then_some(reached.number);
-        }
-        if !self.has_moved(path, moved) || !self.has_words(frame) {
-            return None;
-        }
-        self.number_in_c(frame)
-    }
-
-    /// The same of one that may have moved something else, or whose words leave open from where a message came.
-    #[inline(always)]
-    pub fn number_otherwise(&self, frame: &Frame, path: u16, reached: &ReachedCall) -> Option<u64> {
-        if self.path != path {
-            return None;
-        }
-        if !frame.symbol.binding().is_c() {
-            let is_same =
-                reached.is_of(frame) && reached.is_expected && self.number == reached.number;
-            return is_same.then_some(reached.number);
-        }
-        if !self.has_words_or_status(frame) {
-            return None;
-        }
-        self.number_in_c(frame)
-    }
-
-    #[inline(always)]
-    fn number_in_c(&self, frame: &Frame) -> Option<u64> {
-        if self.kind & GATHERS == 0 {
-            return Some(0);
-        }
-        let number = number(frame);
-        (self.number == number).then_some(number)
+            && status_tells(word(&frame.args, *status), (*own_source, *own_recvtag), (*rank, *tag))
     }
 
     /// There was a call with this number.
@@ -271,12 +270,20 @@ impl ExpectedCall {
         if !known || !period.is_on() {
             return;
         }
+        if told.is_open && role.status == NONE {
+            return;
+        }
         // Of what it sent, too, there is no room for what the status tells.
         if told.is_open && role.exchanges() {
             return;
         }
+        let [comm_at, rank_at, tag_at, ..] = *places;
+        let is_named = rank_at != comm_at || tag_at != comm_at;
+        let is_placed = [comm_at, rank_at, tag_at] == PLACES_OF_MESSAGE;
         let bits = [
             (MATTERS, role.is_logged),
+            (NAMES, role.is_logged && is_named),
+            (PLACED, role.is_logged && is_placed),
             (EXCHANGES, role.exchanges()),
             (OPEN, told.is_open),
             (GATHERS, role.gathers.is_some()),
@@ -289,6 +296,10 @@ impl ExpectedCall {
         self.comm = comm;
         self.numbers = numbers.map(|word| word as i32);
         self.places = *places;
+        if told.is_open {
+            let [_, first, ..] = &mut self.places;
+            *first = role.status;
+        }
         self.age = age();
         self.path = path;
         self.moved = moved;
@@ -298,13 +309,17 @@ impl ExpectedCall {
     }
 }
 
-/// Whether a message came from this rank and with this tag, as the status of its call tells.
+/// Whether a message came from this rank and with this tag, as a status of its call tells, or the words of the call
+/// where there is none.
 #[inline(always)]
-fn status_tells(frame: &Frame, from: (i32, i32)) -> bool {
-    let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
-        return false;
-    };
-    quick::source(library, role, &frame.args) == from
+fn status_tells(status: usize, named: (i32, i32), from: (i32, i32)) -> bool {
+    // SAFETY: words are known to leave something open only if the MPI is known.
+    let library = unsafe { library::known() };
+    if status == library.status_ignore || named.0 == library.proc_null {
+        return named == from;
+    }
+    // SAFETY: the status of a call that was successful.
+    from == unsafe { library::source_and_tag_in(library, status as *const u8) }
 }
 
 #[cfg(test)]
