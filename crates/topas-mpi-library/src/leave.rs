@@ -123,7 +123,13 @@ fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     }
     match descriptor.hot() {
         Hot::No if descriptor.completes() => completed_by::<WAY>(frame, thread, now),
-        Hot::No | Hot::Both => returned_by::<WAY>(frame, thread, now),
+        Hot::No | Hot::Both => {
+            let lean = WAY == SOLE || WAY == LEAN;
+            if !lean || mode::has(mode::WAITS) || descriptor.special() {
+                return returned_by::<WAY>(frame, thread, now);
+            }
+            counted(frame, thread, now);
+        }
         // Not all are compiled for every way.
         Hot::Bcast => shaped::<WAY, { Hot::Bcast as u8 }>(frame, thread, function, now),
         Hot::Rma if WAY == SOLE => larger::<LEAN>(Hot::Rma, frame, thread, function, now),
@@ -343,6 +349,17 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
             ends::<PLAIN, false>(frame, thread, frame.symbol.function(), now, moved);
         }
     }
+}
+
+/// Any call in C without large counts was successful, in a thread that has a ledger, and why it waited is not told.
+#[inline(never)]
+fn counted(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    // Not in registers, so that other calls do not have to save them.
+    frame.kept.moved = moved_by(frame, thread);
+    flow::after::<true>(frame, thread, now);
+    let moved = moved_since(frame, thread);
+    let function = frame.symbol.function();
+    outermost_ends::<SOLE>(frame, thread, function, now, moved);
 }
 
 /// What a call has moved since that was noted in its frame.

@@ -39,8 +39,7 @@ pub fn leave(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: 
             return put_moved(frame, thread, sent, now, received);
         }
     }
-    // Whoever comes here has the counter of the processor as the clock.
-    put(frame, thread, sent, now, received, SHIFT);
+    put::<false>(frame, thread, sent, now, received);
 }
 
 /// The same if paths are counted.
@@ -73,7 +72,7 @@ fn leave_compared<const BY_PATH: bool>(
         return leave_reached(frame, thread, sent, now, received);
     }
     if expected.is_open() {
-        return leave_open(frame, thread, sent, now, received);
+        return leave_open::<BY_PATH>(frame, thread, sent, now, received);
     }
     if !expected.has_words(frame) {
         return leave_in_general(frame, thread, sent, now, received);
@@ -84,12 +83,18 @@ fn leave_compared<const BY_PATH: bool>(
     if !expected.has_moved([sent, received]) {
         return put_moved(frame, thread, sent, now, received);
     }
-    put_expected(frame, thread, sent, now, received);
+    put_expected::<BY_PATH>(frame, thread, sent, now, received);
 }
 
 /// The same of a call whose words leave open from where a message came.
 #[inline(never)]
-fn leave_open(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
+fn leave_open<const BY_PATH: bool>(
+    frame: &Frame,
+    thread: &mut Thread,
+    sent: u64,
+    now: u64,
+    received: u64,
+) {
     // SAFETY: the thread's own.
     let log = unsafe { &*thread.log };
     let expected = element(&log.expected, frame.function());
@@ -99,7 +104,7 @@ fn leave_open(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received:
     if !expected.has_moved([sent, received]) {
         return put_moved(frame, thread, sent, now, received);
     }
-    put_expected(frame, thread, sent, now, received);
+    put_expected::<BY_PATH>(frame, thread, sent, now, received);
 }
 
 /// The same of a collective that may have a number.
@@ -117,7 +122,7 @@ fn leave_gathered(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, recei
     if !expected.has_moved([sent, received]) {
         return put_moved(frame, thread, sent, now, received);
     }
-    put_expected(frame, thread, sent, now, received);
+    put_expected::<true>(frame, thread, sent, now, received);
 }
 
 /// The same of a call in Fortran: the function of C that it has called was like the one before.
@@ -137,25 +142,31 @@ fn leave_reached(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, receiv
     if !expected.has_moved([sent, received]) {
         return put_moved(frame, thread, sent, now, received);
     }
-    put_expected(frame, thread, sent, now, received);
+    put_expected::<true>(frame, thread, sent, now, received);
 }
 
-/// Puts an event that is as expected into the block, which there is, and whose times are in these units.
+/// Puts an event that is as expected into the block, which there is. If not `ANY` the clock is the counter of the
+/// processor, and units of the block are known.
 #[inline(always)]
-fn put(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64, shift: u32) {
+fn put<const ANY: bool>(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
     // SAFETY: the thread's own, and as long as something is expected there is a block of its ring.
     let (log, block) = unsafe { (&mut *thread.log, &mut *(*thread.log).block) };
-    let times = [frame.began >> (shift & 63), now >> (shift & 63)];
+    let shift = if ANY { log.writer.shift() & 63 } else { SHIFT };
+    let times = [frame.began >> shift, now >> shift];
     if !log.writer.put_expected(block, frame.function() as u16, times) {
         leave_in_general(frame, thread, sent, now, received);
     }
 }
 
 #[inline(never)]
-fn put_expected(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
-    // SAFETY: the thread's own.
-    let shift = unsafe { (*thread.log).writer.shift() };
-    put(frame, thread, sent, now, received, shift);
+fn put_expected<const ANY: bool>(
+    frame: &Frame,
+    thread: &mut Thread,
+    sent: u64,
+    now: u64,
+    received: u64,
+) {
+    put::<ANY>(frame, thread, sent, now, received);
 }
 
 /// The same of one that moved something else than the one before.
@@ -210,7 +221,7 @@ fn leave_in_general(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, rec
         if !log.writer.expects_moved(routine, moved) {
             return put_moved(frame, thread, sent, now, received);
         }
-        return put_expected(frame, thread, sent, now, received);
+        return put_expected::<true>(frame, thread, sent, now, received);
     }
     leave_with_news(frame, thread, now, moved);
 }
