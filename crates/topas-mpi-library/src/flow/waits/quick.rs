@@ -201,6 +201,13 @@ fn call(frame: &Frame, thread: &Thread, now: u64) -> Option<Call> {
     away::over_soon(thread.block, call)
 }
 
+/// What the function of a call means for waits.
+#[inline(always)]
+fn role_of(frame: &Frame) -> &'static Role {
+    // SAFETY: `enter` was given the number of a function.
+    unsafe { ROLES.get_unchecked(frame.function()) }
+}
+
 /// This rank comes to a collective of which nothing else is to be known. False, and nothing is done, if that is none of a
 /// communicator that was met before.
 #[inline(always)]
@@ -221,7 +228,7 @@ pub fn come(frame: &mut Frame, now: u64) -> bool {
 /// Whether a call asks for a message.
 #[inline(always)]
 pub fn asks(frame: &Frame) -> bool {
-    ROLES.get(frame.function()).is_some_and(|role| role.act == Act::ProbedIf)
+    role_of(frame).act == Act::ProbedIf
 }
 
 /// After a successful call that moves nothing: false, and nothing is done, if more is to be known of it. `ASKS` if it may be
@@ -231,7 +238,7 @@ pub fn noted<const ASKS: bool>(frame: &Frame, thread: &Thread, now: u64) -> bool
     if descriptor(frame.symbol).meets() {
         return gathered(frame, thread, now);
     }
-    let Some(role) = ROLES.get(frame.function()) else { return true };
+    let role = role_of(frame);
     if ASKS && role.act == Act::ProbedIf {
         return asked_in_vain(frame, thread, now);
     }
@@ -291,7 +298,7 @@ pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bo
     if (HOT == Hot::Both as u8 || HOT == Hot::Bcast as u8) && descriptor(frame.symbol).meets() {
         return gathered(frame, thread, now);
     }
-    let Some(role) = ROLES.get(frame.function()) else { return true };
+    let role = role_of(frame);
     // SAFETY: a call of a shape is told in a thread that has a ledger, so the MPI is known.
     let library = unsafe { library::known() };
     match HOT {
