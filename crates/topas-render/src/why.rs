@@ -283,8 +283,9 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
     }
-    // Of each kind of wait another share may be unknown.
-    for open in search.not_ruled_out.chunk_by(|(_, a), (_, b)| a == b) {
+    // Of each kind of wait another share may be unknown; shares that read alike are told once.
+    let reads_alike = |a: &f64, b: &f64| percent(a / 100.0) == percent(b / 100.0);
+    for open in search.not_ruled_out.chunk_by(|(_, a), (_, b)| reads_alike(a, b)) {
         let Some((_, share)) = open.first() else { continue };
         let all: Vec<&str> = open.iter().map(|(what, _)| what.as_str()).collect();
         let line = format!(
