@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+mod balance;
 mod doubt;
 mod ending;
 mod fact;

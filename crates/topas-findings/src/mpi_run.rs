@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MessageClass, MpiObjectKind, MpiProfile,
-    MpiRank, OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computed,
-    computing, delay_origin, is_longer, leading, outside_of_rank, own_waits, waited_for_itself,
+    MpiRank, OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
+    delay_origin, is_longer, leading, outside_of_rank, own_waits, waited_for_itself,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
 use crate::asked;
+use crate::balance;
 use crate::fact::FactValues;
 use crate::kernel;
 use crate::last_rank;
@@ -100,7 +101,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     let routines = waits.iter().flat_map(|(_, routines)| routines);
     messages(profile, routines.filter(is_message).map(in_messages).sum(), wall, facts);
     classes(profile, waits.map_or_else(Vec::new, |(_, routines)| routines), wall, facts);
-    balance(profile, facts);
+    balance::add(profile, facts);
     let uneven = facts.get_number("outside_sum").unwrap_or(0.0) * 1e9;
     let even = work as f64 - uneven;
     facts.number("mpi_even_share", (100.0 * even / callers.time as f64).max(0.0));
@@ -538,25 +539,6 @@ fn spawned(profile: &MpiProfile, facts: &mut FactValues) {
     facts.text("spawn_who", format!("rank {}", rank.rank));
     facts.number("spawn_worlds", rank.started.len() as f64);
     facts.text("spawn_program", String::from_utf8_lossy(&last.command));
-}
-
-/// How even the time outside MPI is.
-fn balance(profile: &MpiProfile, facts: &mut FactValues) {
-    if profile.ranks.len() < 2 || profile.ranks.len() as u64 != profile.total.ranks {
-        return;
-    }
-    let each = profile.ranks.iter().map(|rank| (rank.rank, computed(&rank.sums)));
-    let Some((rank, most)) = each.clone().max_by_key(|(_, time)| *time) else { return };
-    let mean = each.map(|(_, time)| time as f64).sum::<f64>() / profile.ranks.len() as f64;
-    if most == 0 {
-        return;
-    }
-    facts.number("outside_balance", 100.0 * mean / most as f64);
-    facts.text("outside_who", format!("rank {rank}"));
-    facts.number("outside_max", most as f64 / 1e9);
-    facts.number("outside_mean", mean / 1e9);
-    facts.number("outside_cost", (most as f64 - mean) / 1e9);
-    facts.number("outside_sum", (most as f64 - mean) * profile.ranks.len() as f64 / 1e9);
 }
 
 #[cfg(test)]

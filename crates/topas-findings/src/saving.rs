@@ -7,7 +7,8 @@
 //! do not share it: what they wait is no loss.
 
 use topas_mpi_data::{
-    Blame, LostRanks, MpiProfile, MpiRank, computed, outside_of_rank, waited_for_itself,
+    Blame, LostRanks, MpiProfile, MpiRank, computed, computes_unseen, outside_of_rank,
+    waited_for_itself,
 };
 
 use crate::fact::FactValues;
@@ -105,6 +106,9 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     const MOST: f64 = 0.5;
     /// Of ranks that compute this part of what the longest does, or more, any may be named.
     const AS_LONG: f64 = 0.95;
+    if profile.ranks.iter().any(|rank| computes_unseen(&rank.sums)) {
+        return;
+    }
     let workers = Workers::of(profile);
     let longer = workers.as_ref().map(|workers| Longer::of(profile, workers)).unwrap_or_default();
     let longest = workers.as_ref().map_or(0.0, Workers::longest_wait);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{AskedInVain, Blame, LostRanks, MpiProfile, MpiRank, MpiSums, outside_of_rank};
+use crate::{
+    AskedInVain, Blame, LostRanks, MpiProfile, MpiRank, MpiSums, computes_unseen, outside_of_rank,
+};
 
 /// Delays that are less than this part of all are not followed further: a thousandth.
 const NEGLIGIBLE: f64 = 1000.0;
@@ -190,16 +192,13 @@ pub fn waited_for_itself(rank: &MpiRank) -> Blame {
 pub fn has_one_caller(profile: &MpiProfile) -> bool {
     /// In twentieths of the time in MPI: so much of it is that of one thread.
     const NEARLY_ALL: u128 = 19;
-    /// From this part of its time outside of MPI on a thread does something else than call MPI: a tenth.
-    const WORKS: u128 = 10;
     let is_one = |rank: &MpiRank| {
         let sums = &rank.sums;
         let edges = sums.routines.iter().filter(|routine| routine.number.is_edge());
         let edges: u128 = edges.map(|routine| routine.time).sum();
-        let outside = outside_of_rank(sums);
-        let busiest = sums.wall.saturating_sub(outside + sums.paused);
+        let busiest = sums.wall.saturating_sub(outside_of_rank(sums) + sums.paused);
         let has_nearly_all = 20 * busiest >= NEARLY_ALL * sums.mpi.saturating_sub(edges);
-        sums.threads <= 1 || has_nearly_all && WORKS * outside >= sums.wall
+        sums.threads <= 1 || has_nearly_all && !computes_unseen(sums)
     };
     let all_are_told = profile.ranks.len() as u64 == profile.total.ranks;
     profile.total.threads <= 1 || all_are_told && profile.ranks.iter().all(is_one)

@@ -68,6 +68,8 @@ pub enum NoEfficiency {
     /// So many threads of a rank called MPI, and the ranks are not told one by one: the sum of
     /// the times of threads says nothing of the time of ranks
     Threads(u32),
+    /// One of several threads is in MPI nearly all the time: see [`computes_unseen`]
+    Unseen,
     /// Measuring was paused, and the ranks are not told one by one: how long the longest took
     /// without pauses is not known
     Paused,
@@ -79,6 +81,14 @@ pub enum NoEfficiency {
 /// MPI longest.
 pub fn outside_of_rank(sums: &MpiSums) -> u128 {
     if sums.threads > 1 { sums.outside_max.into() } else { sums.outside() }
+}
+
+/// Whether one of several threads of a rank is in MPI nearly all the time, as one that waits for requests of other ranks
+/// is: what the rank computes beside that is not known.
+pub fn computes_unseen(sums: &MpiSums) -> bool {
+    /// From this part of its time outside of MPI on a thread does something else than call MPI: a tenth.
+    const WORKS: u128 = 10;
+    sums.threads > 1 && WORKS * outside_of_rank(sums) < sums.wall
 }
 
 /// The time that calls of one rank can take together, in ns: that of all its threads that call MPI.
@@ -137,6 +147,9 @@ pub fn efficiency(profile: &MpiProfile) -> Result<Efficiency, NoEfficiency> {
     let total = &profile.total;
     let of = if profile.ranks.len() as u64 == total.ranks {
         let each = || profile.ranks.iter().map(|rank| &rank.sums);
+        if each().any(computes_unseen) {
+            return Err(NoEfficiency::Unseen);
+        }
         let time = |sums: &MpiSums| sums.wall.saturating_sub(sums.paused);
         Efficiency {
             ranks: total.ranks,

@@ -56,7 +56,8 @@ pub use delay::{
     waited_for_others,
 };
 pub use efficiency::{
-    CallersTime, Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank, time_of_callers,
+    CallersTime, Efficiency, NoEfficiency, Ratio, computes_unseen, efficiency, outside_of_rank,
+    time_of_callers,
 };
 pub use last_sign::LastSign;
 pub use last_to_end::{delayed_before_end, last_to_end};

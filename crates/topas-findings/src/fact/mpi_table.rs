@@ -370,6 +370,12 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact("workers_share", SHARE, "Time that the others waited so, as a share of their time."),
     fact("workers_sum", SECONDS, "That time of all of them together."),
     fact("workers_cost", SECONDS, "Its mean."),
+    fact(
+        "computing_unseen",
+        COUNT,
+        "Ranks of which one of several threads is in MPI nearly all the time, as one that waits for requests: what other threads compute is not known.",
+    ),
+    fact("computing_unseen_of", TEXT, "The same in words, if there are any."),
     fact("outside_balance", SHARE, "Mean time of a rank outside MPI, as a share of the largest."),
     fact("outside_who", TEXT, "The rank with the largest."),
     fact(

@@ -2,7 +2,8 @@
 //! there cannot be another.
 //!
 //! Nobody is asked: each rank tells when it begins to give a lock back. Whoever got a lock got it after all of these, so
-//! the latest before the end of its call was waited for.
+//! the call waited until the latest before its end. Where several ranks stood in a queue, each held the lock from when the
+//! one before gave it back: the wait is put down to the one that held it longest.
 
 use super::{Engine, Surroundings};
 use crate::board::Seen;
@@ -25,6 +26,84 @@ pub struct WindowLock {
 
 /// All ranks of a window.
 pub const EACH: u32 = u32::MAX;
+
+/// Ranks of a queue that are told apart.
+const QUEUE: usize = 16;
+
+/// A lock that was given back.
+#[derive(Clone, Copy, Default)]
+struct Release {
+    /// When that began
+    moment: u64,
+    peer: u64,
+    /// Nobody else had one meanwhile
+    is_exclusive: bool,
+}
+
+/// Who gave a lock back while a call waited for it, the first one first.
+struct Queue {
+    released: [Release; QUEUE],
+    count: usize,
+    /// From this moment on the first of them held it
+    began: u64,
+}
+
+impl Queue {
+    const fn from(began: u64) -> Queue {
+        let none = Release { moment: 0, peer: 0, is_exclusive: false };
+        Queue { released: [none; QUEUE], count: 0, began }
+    }
+
+    /// One more. Of too many the earlier ones are forgotten.
+    fn add(&mut self, release: Release) {
+        let known = self.released.get(..self.count).unwrap_or_default();
+        let place = known.partition_point(|other| other.moment <= release.moment);
+        if self.count < QUEUE {
+            self.count += 1;
+            if let Some(later) = self.released.get_mut(place..self.count) {
+                later.rotate_right(1);
+            }
+            if let Some(free) = self.released.get_mut(place) {
+                *free = release;
+            }
+            return;
+        }
+        let Some(place) = place.checked_sub(1) else {
+            self.began = self.began.max(release.moment);
+            return;
+        };
+        if let Some(first) = known.first() {
+            self.began = self.began.max(first.moment);
+        }
+        if let Some(earlier) = self.released.get_mut(..=place) {
+            earlier.rotate_left(1);
+        }
+        if let Some(free) = self.released.get_mut(place) {
+            *free = release;
+        }
+    }
+
+    /// Who held it longest, and when the last one gave it back; None if nobody did. Several may have shared it since it was
+    /// held alone.
+    fn longest(&self) -> Option<(u64, u64)> {
+        let known = self.released.get(..self.count).unwrap_or_default();
+        let last = known.last()?.moment;
+        let (mut held_alone, mut held) = (self.began, self.began);
+        let (mut longest, mut by) = (0, None);
+        for Release { moment, peer, is_exclusive } in known {
+            let from = if *is_exclusive { held } else { held_alone };
+            let time = moment.saturating_sub(from);
+            if by.is_none() || time >= longest {
+                (longest, by) = (time, Some(*peer));
+            }
+            held = *moment;
+            if *is_exclusive {
+                held_alone = *moment;
+            }
+        }
+        Some((by?, last))
+    }
+}
 
 /// The locks that this rank holds. Zero at its beginning.
 pub(super) struct HeldLocks([WindowLock; LOCKS]);
@@ -76,19 +155,29 @@ impl Engine {
         let held = [(target, true), (target, false), (EACH, false)];
         let apart = held.get(..if is_exclusive { held.len() } else { 1 }).unwrap_or_default();
         let own = around.rank();
+        let mut queue = Queue::from(call.began);
         for peer in (0..ranks).filter(|peer| call.counts && *peer != own) {
+            let mut latest = Release::default();
             for (target, is_exclusive) in apart {
                 let key = of_locks(window, *target, *is_exclusive);
                 let findings = &mut waiting.findings;
                 match around.latest(peer, key, call.ended) {
-                    Some(Seen::At(moment, path)) if moment > call.began => {
-                        findings.other_began(Cause::LateSender, peer_with(peer, path), moment);
+                    Some(Seen::At(moment, _)) if moment <= latest.moment => {}
+                    Some(Seen::At(moment, path)) => {
+                        let peer = peer_with(peer, path);
+                        latest = Release { moment, peer, is_exclusive: *is_exclusive };
                     }
-                    Some(Seen::At(..) | Seen::NotYet) => {}
+                    Some(Seen::NotYet) => {}
                     Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
                     None => findings.elsewhere = true,
                 }
             }
+            if latest.moment > call.began {
+                queue.add(latest);
+            }
+        }
+        if let Some((peer, moment)) = queue.longest() {
+            waiting.findings.other_began(Cause::LateSender, peer, moment);
         }
         self.end_long(around, waiting);
     }
@@ -153,6 +242,11 @@ mod tests {
         for wanted in [(2, true), (2, false), (EACH, false)] {
             assert_eq!(told(wanted, &given_back), late(2, 600), "{wanted:?}");
         }
+        // In a queue, who held it longest: each one from when the one before gave it back.
+        let queue = [(1, 2, true, 1_700), (2, 2, true, 1_701)];
+        for wanted in [(2, true), (2, false), (EACH, false)] {
+            assert_eq!(told(wanted, &queue), late(1, 701), "{wanted:?}");
+        }
         // Another rank's memory, and what was given back before.
         assert_eq!(told((1, true), &given_back), []);
         assert_eq!(told((2, true), &[(1, 2, true, 900)]), []);
@@ -162,6 +256,24 @@ mod tests {
         assert_eq!(told((1, true), &shared), late(2, 500));
         assert_eq!(told((2, false), &shared), []);
         assert_eq!(told((EACH, false), &shared), []);
+    }
+
+    #[test]
+    fn a_queue_keeps_the_last_of_many() {
+        let mut queue = Queue::from(100);
+        assert_eq!(queue.longest(), None);
+        // In any order: 40 ranks that hold it for 10 each, but for the last but one, which does for 90.
+        let moment = |rank: u64| 100 + 10 * rank + if rank >= 39 { 80 } else { 0 };
+        for rank in (1..=40).map(|nth| nth * 7 % 41) {
+            queue.add(Release { moment: moment(rank), peer: rank, is_exclusive: true });
+        }
+        assert_eq!(queue.longest(), Some((39, moment(40))));
+        assert_eq!(queue.began, moment(40 - QUEUE as u64));
+        let mut queue = Queue::from(100);
+        for (moment, peer) in [(150, 1), (120, 2)] {
+            queue.add(Release { moment, peer, is_exclusive: true });
+        }
+        assert_eq!(queue.longest(), Some((1, 150)));
     }
 
     #[test]

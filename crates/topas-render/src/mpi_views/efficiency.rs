@@ -135,6 +135,9 @@ pub(super) fn reason(why: NoEfficiency) -> String {
             "No efficiencies: up to {threads} threads of a rank called MPI, and the ranks are not \
              told one by one: sums over threads say nothing of the time of ranks."
         ),
+        NoEfficiency::Unseen => "No efficiencies: a thread of a rank is in MPI nearly all the time, as one that waits for \
+                                 requests of other ranks, and what other threads compute is not known."
+            .to_owned(),
         NoEfficiency::Paused => "No efficiencies: measuring was paused, and the ranks are not \
                                  told one by one."
             .to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use topas_mpi_data::{
-    AskedInVain, Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, computed,
+    AskedInVain, Blame, MpiProfile, OutsideRank, RoutineCalls, WaitSums, computed, computes_unseen,
     waited_for_others,
 };
 
@@ -102,7 +102,7 @@ pub(super) fn blamed_outside(profile: &MpiProfile) -> Vec<(OutsideRank, Blame)> 
 
 fn outside(profile: &MpiProfile, rank: u32) -> Option<u128> {
     let found = profile.ranks.iter().find(|known| known.rank == rank);
-    found.map(|known| computed(&known.sums))
+    found.filter(|known| !computes_unseen(&known.sums)).map(|known| computed(&known.sums))
 }
 
 /// Sentence, routines, ranks.
