@@ -47,6 +47,7 @@ use topas_mpi_data::{Calibration, MpiProfile};
 use topas_chart::{Chart, Screen};
 
 pub use absent::absent_ranks;
+pub(crate) use alike::as_long;
 use body::ViewBody;
 pub use charged_rank::ChargedRank;
 pub use compare::{compare_csv, compare_json, compare_text};

@@ -141,7 +141,7 @@ impl Board {
             n => format!("  (1 of {n} launches)"),
         };
         let callers = CallersTime::of(&self.profile);
-        let whose = if callers.threads { "their threads'" } else { "wall clock" };
+        let whose = if callers.threads { "their threads'" } else { "the ranks' wall clock" };
         let worlds = worlds_in_words(&self.profile);
         let worlds = worlds.map_or_else(String::new, |words| format!(", {words}"));
         format!(

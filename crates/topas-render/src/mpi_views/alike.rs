@@ -10,19 +10,29 @@ use crate::wording::capital;
 
 /// That few other ranks compute as long as this one, which does so longer than the mean of all others; or that all do but
 /// the only one that waits for it.
-pub(super) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
+pub(crate) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
     /// Ranks that are named at most, and no more than half of all.
     const FEW: usize = 3;
     let also = compute_as_long(profile, rank);
     let are_few = (1..=FEW).contains(&also.len()) && 2 * also.len() <= profile.ranks.len();
     let (compute, them) = if also.len() == 1 { ("computes", "it") } else { ("compute", "them") };
     let who = capital(&rank_words(&also));
+    let as_long = if any_longer(profile, rank, &also) { "as long or longer" } else { "as long" };
     match only_waiting(profile, rank) {
         Some(waiting) if also.len() + 2 == profile.ranks.len() => Some(format!(
-            "{who} {compute} as long, so rank {waiting} would wait for {them} as well."
+            "{who} {compute} {as_long}, so rank {waiting} would wait for {them} as well."
         )),
-        _ => are_few.then(|| format!("{who} {compute} as long.")),
+        _ => are_few.then(|| format!("{who} {compute} {as_long}.")),
     }
+}
+
+/// Whether one of some ranks computes more than a twentieth longer than this one.
+fn any_longer(profile: &MpiProfile, rank: u32, others: &[u32]) -> bool {
+    let time = |rank: u32| {
+        let known = profile.ranks.iter().find(|known| known.rank == rank);
+        known.map_or(0, |known| computed(&known.sums))
+    };
+    others.iter().any(|other| is_longer(time(*other), time(rank)))
 }
 
 /// The only one of several other ranks that waits for a rank, but for a small part of what is waited for it.

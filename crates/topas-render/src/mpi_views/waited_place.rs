@@ -141,7 +141,41 @@ pub fn where_waited(
     place(views, profile, rank, kind, routine)
 }
 
-/// The same, in calls of a routine.
+/// Where else they wait for it nearly as long as there, in a sentence behind a blank; None if there is no such place. The end
+/// is told by itself.
+fn also_there(
+    views: &PathViews,
+    profile: &MpiProfile,
+    rank: u32,
+    kind: Option<WaitKind>,
+    named: &[WaitedPlace],
+) -> Option<String> {
+    /// At least one part in so many of the first place is nearly as long: a half.
+    const NEARLY: u128 = 2;
+    let mut times: Vec<(String, String, u128)> = Vec::new();
+    for (path, partner) in waiting_for(views, rank) {
+        let Some(number) = path.sums.routine.filter(|number| !number.is_edge()) else { continue };
+        let place = (profile.routines.name(number).to_owned(), views.innermost(path));
+        let time = waited(partner, kind);
+        match times
+            .iter_mut()
+            .find(|(routine, from, _)| (&*routine, &*from) == (&place.0, &place.1))
+        {
+            Some((.., sum)) => *sum += time,
+            None => times.push((place.0, place.1, time)),
+        }
+    }
+    let is_named = |one: &&(String, String, u128)| {
+        named.iter().any(|place| (&place.routine, &place.from) == (&one.0, &one.1))
+    };
+    let first = times.iter().filter(is_named).map(|(.., time)| *time).max()?;
+    let others = times.iter().filter(|one| !is_named(one));
+    let (routine, from, time) = others.max_by_key(|(.., time)| *time)?;
+    (*time > 0 && NEARLY * time >= first)
+        .then(|| format!(" They also wait for it in {routine}, from {from}."))
+}
+
+/// The same, in calls of a routine, and where else they wait nearly as long.
 pub(super) fn place(
     views: &PathViews,
     profile: &MpiProfile,
@@ -149,7 +183,9 @@ pub(super) fn place(
     kind: Option<WaitKind>,
     routine: RoutineNumber,
 ) -> Option<String> {
-    Some(in_words(&[WaitedPlace::of(views, profile, rank, kind, routine)?]))
+    let first = [WaitedPlace::of(views, profile, rank, kind, routine)?];
+    let also = also_there(views, profile, rank, kind, &first);
+    Some(in_words(&first) + &also.unwrap_or_default())
 }
 
 /// The kinds of wait of which a routine has much of what ranks wait for a rank, with this routine, those with most first.
@@ -190,7 +226,8 @@ pub(crate) fn places_waited(views: &PathViews, profile: &MpiProfile, rank: u32) 
     for also in words.iter_mut().skip(1) {
         *also = also.replacen("They wait", "They also wait", 1);
     }
-    (!words.is_empty()).then(|| words.join(" "))
+    let also = also_there(views, profile, rank, None, &places.concat());
+    (!words.is_empty()).then(|| words.join(" ") + &also.unwrap_or_default())
 }
 
 /// A place where the others wait for a rank.

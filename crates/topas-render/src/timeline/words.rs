@@ -7,7 +7,9 @@ use topas_mpi_data::{HostClocks, MpiProfile, SECOND_RANK, TimeClass, Timeline, T
 
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
-use crate::mpi_views::{PathViews, call_places, ending_words, measured, places_waited, sentence};
+use crate::mpi_views::{
+    PathViews, as_long, call_places, ending_words, measured, places_waited, sentence,
+};
 use crate::number::{duration, grouped};
 use crate::wording::count;
 
@@ -152,7 +154,11 @@ impl Verdict {
             let process = timeline.rows.get(row)?.process;
             let (of, paths) = profile_of(timeline.world_of(process))?;
             let (_, process) = timeline.processes.get(process)?;
-            places_waited(paths?, of, process.rank)
+            let place = paths.and_then(|paths| places_waited(paths, of, process.rank));
+            [place, as_long(of, process.rank)]
+                .into_iter()
+                .flatten()
+                .reduce(|all, more| all + " " + &more)
         });
         Verdict { late, words: finding(timeline, late, is_in_turn, place) }
     }
