@@ -285,7 +285,10 @@ mod tests {
     #[test]
     fn the_screen_shows_bars_calls_and_what_stands_still() {
         let shown = lines(&args(TopView::Ranks), &ScreenState::default());
-        assert_eq!(shown[0], "heat  2 of 2 ranks here  10 s  MPI 60% of 20 s of wall clock time");
+        assert_eq!(
+            shown[0],
+            "heat  2 of 2 ranks here  10 s  MPI 60% of 20 s of the ranks' wall clock time"
+        );
         let all = "No call has ended for 2.000 s: rank 0 in MPI_Recv from 1 at solve (heat.c:12) \
                    for 3.000 s; rank 1 in MPI_Barrier for 2.000 s. Ranks 0-1 each wait for the \
                    next, 0 -> 1 -> 0: the program may hang in a deadlock.";
