@@ -152,25 +152,18 @@ fn also_there(
 ) -> Option<String> {
     /// At least one part in so many of the first place is nearly as long: a half.
     const NEARLY: u128 = 2;
-    let mut times: Vec<(String, String, u128)> = Vec::new();
+    let mut times = BTreeMap::<(&str, String), u128>::new();
     for (path, partner) in waiting_for(views, rank) {
         let Some(number) = path.sums.routine.filter(|number| !number.is_edge()) else { continue };
-        let place = (profile.routines.name(number).to_owned(), views.innermost(path));
-        let time = waited(partner, kind);
-        match times
-            .iter_mut()
-            .find(|(routine, from, _)| (&*routine, &*from) == (&place.0, &place.1))
-        {
-            Some((.., sum)) => *sum += time,
-            None => times.push((place.0, place.1, time)),
-        }
+        let place = (profile.routines.name(number), views.innermost(path));
+        *times.entry(place).or_default() += waited(partner, kind);
     }
-    let is_named = |one: &&(String, String, u128)| {
-        named.iter().any(|place| (&place.routine, &place.from) == (&one.0, &one.1))
+    let is_named = |(routine, from): &(&str, String)| {
+        named.iter().any(|place| (&*place.routine, &place.from) == (routine, from))
     };
-    let first = times.iter().filter(is_named).map(|(.., time)| *time).max()?;
-    let others = times.iter().filter(|one| !is_named(one));
-    let (routine, from, time) = others.max_by_key(|(.., time)| *time)?;
+    let (first, others): (Vec<_>, Vec<_>) = times.iter().partition(|(place, _)| is_named(place));
+    let first = first.into_iter().map(|(_, time)| *time).max()?;
+    let ((routine, from), time) = others.into_iter().max_by_key(|(_, time)| **time)?;
     (*time > 0 && NEARLY * time >= first)
         .then(|| format!(" They also wait for it in {routine}, from {from}."))
 }
