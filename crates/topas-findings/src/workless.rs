@@ -1,6 +1,6 @@
 //! Ranks that wait for work, such as a master and a server of files: most others compute all the time, and are not late.
 
-use topas_mpi_data::{LostRanks, MpiProfile, MpiRank, computed, waited_for_itself};
+use topas_mpi_data::{Blame, LostRanks, MpiProfile, MpiRank, computed, waited_for_itself};
 
 use crate::fact::FactValues;
 
@@ -31,7 +31,7 @@ pub(crate) fn workless_ranks(profile: &MpiProfile) -> Vec<u32> {
         profile.ranks.iter().partition(is_worker);
     let are_few = FEW * others.len() <= profile.ranks.len() && !workers.is_empty();
     let compute_little = others.iter().all(|rank| LITTLE * time(rank) < most);
-    if are_few && compute_little {
+    if are_few && compute_little && others.iter().all(|rank| waits_for_messages(rank)) {
         others.iter().map(|rank| rank.rank).collect()
     } else {
         Vec::new()
@@ -42,6 +42,12 @@ pub(crate) fn workless_ranks(profile: &MpiProfile) -> Vec<u32> {
 fn waited(rank: &MpiRank) -> u128 {
     let waits = &rank.sums.waits;
     waits.all().waited().saturating_sub(waited_for_itself(rank).time()) + waits.slept()
+}
+
+/// Whether a rank waits for messages, as a master and a server do, rather than in collectives: there it does what all others
+/// do, too, such as a root that comes early.
+fn waits_for_messages(rank: &MpiRank) -> bool {
+    2 * Blame::from(&rank.sums.waits.all()).collective.time <= waited(rank)
 }
 
 /// Ranks in words.
