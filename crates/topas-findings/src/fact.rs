@@ -137,6 +137,15 @@ pub struct FactValues {
     pub(crate) system: Vec<(u32, f64)>,
 }
 
+impl<const N: usize> From<[(&'static str, f64); N]> for FactValues {
+    /// These numbers, each in the unit of its fact.
+    fn from(numbers: [(&'static str, f64); N]) -> FactValues {
+        let mut facts = FactValues::default();
+        numbers.into_iter().for_each(|(name, value)| facts.number(name, value));
+        facts
+    }
+}
+
 impl FactValues {
     /// Sets a number, in the unit of the fact; what is no number stays missing.
     pub fn number(&mut self, name: &'static str, value: impl Into<Option<f64>>) {

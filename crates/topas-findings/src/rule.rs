@@ -136,6 +136,11 @@ pub enum RuleOutcome {
     Unknown(Vec<&'static Fact>),
 }
 
+/// What is said where the facts lack what could be gained.
+fn unknown() -> FindingWords {
+    vec![FindingWord::Text("How much could be saved is not known.".to_owned())]
+}
+
 impl RuleFinding {
     /// The time in s that could be saved at most, as its words say; None if they say that it is not known.
     pub fn saved(&self) -> Option<f64> {
@@ -273,7 +278,7 @@ impl Rule {
             share: seconds.zip(wall).map(|(seconds, wall)| seconds / wall),
             sentence,
             evidence: self.evidence.iter().filter_map(|one| one.fill(facts)).collect(),
-            saving: self.saving.as_ref().and_then(|saving| saving.fill(facts)),
+            saving: self.saving.as_ref().map(|saving| saving.fill(facts).unwrap_or_else(unknown)),
             confidence: self.confidence,
             ruled_out: ruled_out
                 .filter(|(_, when)| when.truth(facts) == Some(true))

@@ -296,8 +296,7 @@ mod tests {
     #[test]
     fn a_rank_in_which_waits_arise_is_named_if_it_computes_longer() {
         let facts = |outside_max: f64| {
-            let mut facts = FactValues::default();
-            for (name, value) in [
+            let mut facts = FactValues::from([
                 ("waits_cost", 10.0),
                 ("waits_turns", 4.0),
                 ("late_cost", 9.0),
@@ -306,9 +305,7 @@ mod tests {
                 ("coll_turns", 2.0),
                 ("outside_max", outside_max),
                 ("outside_mean", 1.0),
-            ] {
-                facts.number(name, value);
-            }
+            ]);
             facts.text("outside_who", "rank 2");
             facts
         };

@@ -16,7 +16,7 @@ const ALIKE: u128 = 8;
 /// Ranks that are named.
 const NAMED: usize = 4;
 
-/// The ranks of a profile that wait for work; none if that is not known, as of ranks in which several threads call MPI,
+/// The ranks of a profile that wait for work, which comes by messages; none if that is not known, as of ranks in which several threads call MPI,
 /// or if a rank was lost.
 pub(crate) fn workless_ranks(profile: &MpiProfile) -> Vec<u32> {
     let is_known = profile.total.threads <= 1

@@ -5,8 +5,7 @@ use topas_findings::{FactValues, Rules};
 /// A rank may come to the end last because others took its processor.
 #[test]
 fn the_last_rank_may_have_lacked_a_processor() {
-    let mut facts = FactValues::default();
-    for (name, value) in [
+    let mut facts = FactValues::from([
         ("npes", 2.0),
         ("wall", 5.0),
         ("waits_known", 1.0),
@@ -17,9 +16,7 @@ fn the_last_rank_may_have_lacked_a_processor() {
         ("preempted_rate", 200.0),
         ("processor_share", 60.0),
         ("taken_sum", 4.0),
-    ] {
-        facts.number(name, value);
-    }
+    ]);
     facts.text("finalize_who", "rank 1");
     let search = Rules::builtin().search(&facts, None);
     assert!(search.findings.is_empty() && search.unsure.len() == 1, "{search:?}");

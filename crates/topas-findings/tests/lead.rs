@@ -4,8 +4,7 @@ use topas_findings::{BottleneckSearch, FactValues, FindingLead, FindingWord, Rul
 
 /// A run of 4 ranks and 100 s whose ranks wait for late senders and in collectives for these shares, and for these ranks.
 fn waiting(late: (f64, &str), coll: (f64, &str)) -> FactValues {
-    let mut facts = FactValues::default();
-    for (name, value) in [
+    let mut facts = FactValues::from([
         ("npes", 4.0),
         ("wall", 100.0),
         ("late_share", late.0),
@@ -18,9 +17,7 @@ fn waiting(late: (f64, &str), coll: (f64, &str)) -> FactValues {
         ("coll_sum", 4.0 * coll.0),
         ("coll_calls", 1000.0),
         ("lateunk_share", 3.0),
-    ] {
-        facts.number(name, value);
-    }
+    ]);
     facts.text("late_first", late.1);
     facts.text("coll_first", coll.1);
     facts

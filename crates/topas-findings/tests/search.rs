@@ -8,8 +8,7 @@ use topas_findings::{
 
 /// A run of 4 ranks and 100 s whose ranks wait for late senders for this share.
 fn late(share: f64) -> FactValues {
-    let mut facts = FactValues::default();
-    for (name, value) in [
+    let mut facts = FactValues::from([
         ("npes", 4.0),
         ("wall", 100.0),
         ("late_share", share),
@@ -20,9 +19,7 @@ fn late(share: f64) -> FactValues {
         ("late_gain", share),
         ("latercv_share", 0.0),
         ("coll_share", 0.0),
-    ] {
-        facts.number(name, value);
-    }
+    ]);
     facts.text("late_who", "rank 3");
     facts.text("late_first", "rank 3");
     facts
@@ -58,8 +55,7 @@ fn what_was_told_before_stays_while_it_is_about_as_much() {
 fn limits_from_above_have_the_same_margin() {
     let rules = Rules::builtin();
     let facts = |balance: f64| {
-        let mut facts = FactValues::default();
-        for (name, value) in [
+        let mut facts = FactValues::from([
             ("npes", 4.0),
             ("wall", 100.0),
             ("outside_balance", balance),
@@ -67,9 +63,7 @@ fn limits_from_above_have_the_same_margin() {
             ("outside_cost", 20.0),
             ("outside_max", 100.0),
             ("outside_mean", 80.0),
-        ] {
-            facts.number(name, value);
-        }
+        ]);
         facts.text("outside_who", "rank 1");
         facts
     };
@@ -320,8 +314,7 @@ fn a_kind_of_wait_is_not_added_to_all_of_them() {
 #[test]
 fn time_in_mpi_without_a_cause_may_be_that_of_processors() {
     let told = |crowd: f64, waits_known: f64| {
-        let mut facts = FactValues::default();
-        for (name, value) in [
+        let facts = FactValues::from([
             ("npes", 4.0),
             ("wall", 10.0),
             ("crowd", crowd),
@@ -335,9 +328,7 @@ fn time_in_mpi_without_a_cause_may_be_that_of_processors() {
             ("mpi_work_cost", 5.0),
             ("mpi_work_sum", 20.0),
             ("mpi_calls", 1000.0),
-        ] {
-            facts.number(name, value);
-        }
+        ]);
         let search = Rules::builtin().search(&facts, None);
         (search.findings.len(), search.unsure.len())
     };
@@ -473,8 +464,7 @@ fn what_other_programs_may_have_caused_is_no_finding() {
 #[test]
 fn waits_of_several_kinds_are_told_together() {
     let told = |late: f64| {
-        let mut facts = FactValues::default();
-        for (name, value) in [
+        let mut facts = FactValues::from([
             ("npes", 4.0),
             ("wall", 1.6),
             ("waits_known", 1.0),
@@ -508,9 +498,7 @@ fn waits_of_several_kinds_are_told_together() {
             ("outside_cost", 0.5),
             ("outside_max", 1.2),
             ("outside_mean", 0.7),
-        ] {
-            facts.number(name, value);
-        }
+        ]);
         facts.text("outside_who", "rank 1");
         facts.text("waits_first", "rank 1");
         Rules::builtin().search(&facts, None)
@@ -531,8 +519,7 @@ fn waits_of_several_kinds_are_told_together() {
 #[test]
 fn waits_of_nearly_one_kind_are_named_after_it() {
     let told = |coll: f64| {
-        let mut facts = FactValues::default();
-        for (name, value) in [
+        let mut facts = FactValues::from([
             ("npes", 4.0),
             ("wall", 10.0),
             ("late_share", 1.1),
@@ -549,9 +536,7 @@ fn waits_of_nearly_one_kind_are_named_after_it() {
             ("waits_cost", coll + 0.11),
             ("waits_sum", 4.0 * coll + 0.44),
             ("waits_calls", 250.0),
-        ] {
-            facts.number(name, value);
-        }
+        ]);
         facts.text("waits_first", "rank 1");
         let search = Rules::builtin().search(&facts, None);
         assert_eq!(names(&search), ["mixed-waits"]);

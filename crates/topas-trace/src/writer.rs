@@ -179,6 +179,16 @@ impl Writer {
         self.filled as u32 as usize <= BODY - SHORT
     }
 
+    /// Where the next event goes in the body of the block, if that is a short one; None if it is full.
+    #[inline(always)]
+    fn short_room<'b>(&self, body: &'b mut [u8; BODY]) -> Option<&'b mut [u8; SHORT]> {
+        let used = self.filled as u32 as usize;
+        if !self.has_room() {
+            return None;
+        }
+        body.get_mut(used..)?.first_chunk_mut()
+    }
+
     /// Adds an event of a routine whose arguments are as those of the last one, where
     /// [`Writer::expects`] said so, too: the same as [`Writer::put`], and shorter. Times are in units of the
     /// block: see [`Writer::shift`]. If the arguments have the number of a collective, [`Writer::go_on`] is told
@@ -190,12 +200,7 @@ impl Writer {
         routine: u16,
         [began, ended]: [u64; 2],
     ) -> bool {
-        let used = self.filled as u32 as usize;
-        if !self.has_room() {
-            return false;
-        }
-        let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<SHORT>);
-        let Some(room) = room else { return false };
+        let Some(room) = self.short_room(&mut block.body) else { return false };
         let (end, code) = self.put_times(room, began, ended);
         let [first, second, ..] = room;
         let routine = routine % ROUTINES as u16;
@@ -213,12 +218,7 @@ impl Writer {
         [began, ended]: [u64; 2],
         [sent, received]: [u64; 2],
     ) -> bool {
-        let used = self.filled as u32 as usize;
-        if !self.has_room() {
-            return false;
-        }
-        let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<SHORT>);
-        let Some(room) = room else { return false };
+        let Some(room) = self.short_room(&mut block.body) else { return false };
         let (changes, code) = self.put_times(room, began, ended);
         let routine = routine % ROUTINES as u16;
         let Some(memo) = self.memo.get_mut(usize::from(routine)) else { return false };

@@ -356,7 +356,7 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact(
         "workless_who",
         TEXT,
-        "Ranks that compute less than a third of what the others do, such as a master; missing if they are more than a third of all ranks, or if the others do not compute alike.",
+        "Ranks that compute less than a third of what the others do and wait mostly for messages, such as a master; missing if they are more than a third of all ranks, or if the others do not compute alike.",
     ),
     fact(
         "workless_share",

@@ -59,8 +59,8 @@ pub(super) struct Notes {
     pub(super) least: u64,
     /// In which rows waits arose
     delays: Delays,
-    /// Waits that became known, with the class of the time in the call
-    waits: Vec<(TimelineNote, TimeClass)>,
+    /// Waits that became known, with the class of the time in the call, and whether they are within a process
+    waits: Vec<(TimelineNote, TimeClass, bool)>,
     /// The process of each row
     processes: Vec<usize>,
 }
@@ -76,10 +76,11 @@ impl Notes {
     /// wait for another rank: of such a call only the message remains.
     pub(super) fn add(&mut self, mut note: TimelineNote, class: TimeClass) {
         if note.wait > 0 {
-            self.waits.push((note, class));
-        }
-        if self.is_within(&note) {
-            note.wait = 0;
+            let is_within = self.is_within(&note);
+            self.waits.push((note, class, is_within));
+            if is_within {
+                note.wait = 0;
+            }
         }
         if note.wait < self.least {
             return;
@@ -99,8 +100,7 @@ impl Notes {
 
     /// Books the waits that became known since the last time.
     pub(super) fn book(&mut self, rows: &mut [TimelineRow]) {
-        for (note, from) in std::mem::take(&mut self.waits) {
-            let is_within = self.is_within(&note);
+        for (note, from, is_within) in self.waits.drain(..) {
             let row = rows.get_mut(note.place.row as usize).filter(|_| !is_within);
             if let Some(row) = row {
                 row.shift(note.place, from, note.kind.class(), note.wait);

@@ -80,10 +80,8 @@ fn leave_compared<const BY_PATH: bool>(
     if expected.gathers() && (waits::is_on() || expected.has_number()) {
         return leave_gathered(frame, thread, sent, now, received);
     }
-    if !expected.has_moved([sent, received]) {
-        return put_moved(frame, thread, sent, now, received);
-    }
-    put_expected::<BY_PATH>(frame, thread, sent, now, received);
+    let is_same = expected.has_moved([sent, received]);
+    put_same_words::<BY_PATH>(is_same, frame, thread, sent, now, received);
 }
 
 /// The same of a call whose words leave open from where a message came.
@@ -101,10 +99,8 @@ fn leave_open<const BY_PATH: bool>(
     if !expected.has_words_and_status(frame) {
         return leave_in_general(frame, thread, sent, now, received);
     }
-    if !expected.has_moved([sent, received]) {
-        return put_moved(frame, thread, sent, now, received);
-    }
-    put_expected::<BY_PATH>(frame, thread, sent, now, received);
+    let is_same = expected.has_moved([sent, received]);
+    put_same_words::<BY_PATH>(is_same, frame, thread, sent, now, received);
 }
 
 /// The same of a collective that may have a number.
@@ -119,10 +115,8 @@ fn leave_gathered(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, recei
     }
     expected.go_on(number);
     log.writer.go_on(frame.function() as u16, number);
-    if !expected.has_moved([sent, received]) {
-        return put_moved(frame, thread, sent, now, received);
-    }
-    put_expected::<true>(frame, thread, sent, now, received);
+    let is_same = expected.has_moved([sent, received]);
+    put_same_words::<true>(is_same, frame, thread, sent, now, received);
 }
 
 /// The same of a call in Fortran: the function of C that it has called was like the one before.
@@ -139,10 +133,24 @@ fn leave_reached(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, receiv
     expected.go_on(reached.number);
     log.writer.go_on(frame.function() as u16, reached.number);
     let [sent, received] = reached.moved;
-    if !expected.has_moved([sent, received]) {
-        return put_moved(frame, thread, sent, now, received);
+    let is_same = expected.has_moved([sent, received]);
+    put_same_words::<true>(is_same, frame, thread, sent, now, received);
+}
+
+/// Puts the event of a call that is about the same as the one before, and has moved the same if `is_same`.
+#[inline(always)]
+fn put_same_words<const ANY: bool>(
+    is_same: bool,
+    frame: &Frame,
+    thread: &mut Thread,
+    sent: u64,
+    now: u64,
+    received: u64,
+) {
+    if is_same {
+        return put_expected::<ANY>(frame, thread, sent, now, received);
     }
-    put_expected::<true>(frame, thread, sent, now, received);
+    put_moved(frame, thread, sent, now, received);
 }
 
 /// Puts an event that is as expected into the block, which there is. If not `ANY` the clock is the counter of the

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, delayed_before_end,
+    Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, Routines, delayed_before_end,
 };
 
 use super::callers::caller;
@@ -145,7 +145,7 @@ pub fn where_waited(
 /// is told by itself.
 fn also_there(
     views: &PathViews,
-    profile: &MpiProfile,
+    routines: &Routines,
     rank: u32,
     kind: Option<WaitKind>,
     named: &[WaitedPlace],
@@ -155,7 +155,7 @@ fn also_there(
     let mut times = BTreeMap::<(&str, String), u128>::new();
     for (path, partner) in waiting_for(views, rank) {
         let Some(number) = path.sums.routine.filter(|number| !number.is_edge()) else { continue };
-        let place = (profile.routines.name(number), views.innermost(path));
+        let place = (routines.name(number), views.innermost(path));
         *times.entry(place).or_default() += waited(partner, kind);
     }
     let is_named = |(routine, from): &(&str, String)| {
@@ -177,7 +177,7 @@ pub(super) fn place(
     routine: RoutineNumber,
 ) -> Option<String> {
     let first = [WaitedPlace::of(views, profile, rank, kind, routine)?];
-    let also = also_there(views, profile, rank, kind, &first);
+    let also = also_there(views, &profile.routines, rank, kind, &first);
     Some(in_words(&first) + &also.unwrap_or_default())
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn places_waited(views: &PathViews, profile: &MpiProfile, rank: u32) 
     for also in words.iter_mut().skip(1) {
         *also = also.replacen("They wait", "They also wait", 1);
     }
-    let also = also_there(views, profile, rank, None, &places.concat());
+    let also = also_there(views, &profile.routines, rank, None, &places.concat());
     (!words.is_empty()).then(|| words.join(" ") + &also.unwrap_or_default())
 }
 
@@ -304,7 +304,7 @@ fn in_words(place: &[WaitedPlace]) -> String {
 #[cfg(test)]
 mod tests {
     use topas_mpi_data::{
-        CallPathSums, LaunchPaths, PathAmounts, PathEnding, Routines, Slack, SourceFrames, Waiting,
+        CallPathSums, LaunchPaths, PathAmounts, PathEnding, Slack, SourceFrames, Waiting,
     };
 
     use super::*;
@@ -370,6 +370,26 @@ mod tests {
         }
         let source = SourceFrames::default();
         PathViews { paths, source, by_rank: false, nameless: Vec::new() }
+    }
+
+    #[test]
+    fn a_place_where_they_wait_nearly_as_long_is_named_too() {
+        let also = |times: [u128; 3]| {
+            let [bcast, reduce, end] = times;
+            let kind = WaitKind::Collective;
+            let views = waits(&[
+                ("Bcast", kind, bcast),
+                ("Allreduce", kind, reduce),
+                ("Finalize", kind, end),
+            ]);
+            let from =
+                views.paths.paths.first().map(|path| views.innermost(path)).unwrap_or_default();
+            let first = WaitedPlace { from, ..place(kind, "Bcast", None) };
+            also_there(&views, &Routines::default(), 1, Some(kind), &[first])
+        };
+        let words = also([996, 987, 9000]).expect("a second place");
+        assert!(words.starts_with(" They also wait for it in Allreduce, from "), "{words}");
+        assert_eq!([also([996, 400, 9000]), also([996, 0, 9000])], [None, None]);
     }
 
     #[test]

@@ -13,6 +13,26 @@ fn what_a_master_waits_for_work_is_no_loss() {
                 no more.";
     assert!(text.contains(told), "{text}");
     assert!(!text.contains("1. ranks that"), "{text}");
+    // A root that comes early to a collective is no master: it does what all do.
+    let mut root = profile(&farm, "Reduce", "").replace("Reduce:10:", "Reduce:1000:");
+    for (rank, late) in [8.0, 0.3, 0.2, 0.1].iter().enumerate() {
+        root = root.replacen(
+            &format!(" late={late} latercv=0 coll=0 "),
+            &format!(" late=0 latercv=0 coll={late} "),
+            1,
+        );
+        root = root.replacen(
+            &format!("l=Reduce:1000:{late}:0:0:0:0:"),
+            &format!("l=Reduce:0:0:0:0:1000:{late}:"),
+            1,
+        );
+        assert!(root.contains(&format!("coll={late}")), "{rank}: {root}");
+    }
+    let text = words(&shown(&root, &["--why"]));
+    assert!(
+        text.contains("1. ranks that wait in collectives") && !text.contains("Also: Rank 0"),
+        "{text}"
+    );
     // Workers that wait for the master do so for no more than they wait: that could be gained.
     let slow: [MadeRank; 4] =
         [(2.0, &[(1, 5.0), (2, 1.0)]), (9.0, &[(0, 0.9)]), (9.0, &[(0, 0.8)]), (8.75, &[(0, 0.7)])];
@@ -25,6 +45,38 @@ fn what_a_master_waits_for_work_is_no_loss() {
     let text = searched(&profile(&late, "Recv", ""));
     assert!(text.contains("1. ranks that wait for late senders, rank 3"), "{text}");
     assert!(text.contains("the run might be shorter by up to 5.000 s."), "{text}");
+}
+
+/// A thread that waits for requests all the time hides what its rank computes: nothing is said of that, nor promised.
+#[test]
+fn of_a_rank_with_a_thread_that_serves_requests_nothing_is_promised() {
+    let ranks: [MadeRank; 2] = [(0.5, &[(1, 9.0)]), (0.5, &[(0, 1.0)])];
+    let one = profile(&ranks, "Recv", "");
+    let two = one.replace(" thr=1 ", " thr=2 ");
+    let views = |made: &str| words(&shown(made, &["--mpi", "--waits"]));
+    let unseen = "No efficiencies: a thread of a rank is in MPI nearly all the time, as one that waits for requests";
+    let text = words(&shown(&two, &["--mpi"]));
+    assert!(text.contains(unseen) && !text.contains("load balance"), "{text}");
+    assert!(views(&two).contains("it computes s 1 - 0 - "), "{}", views(&two));
+    assert!(views(&one).contains("it computes s 1 0.500000 0 0.500000 "), "{}", views(&one));
+    let text = searched(&two);
+    for part in [
+        "May be: ranks that wait for late senders, rank 1",
+        "Of 2 ranks one of several threads is in MPI nearly all the time, as one that waits for requests: what that waits \
+         may cost nothing.",
+        "How much could be saved is not known.",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(
+        searched(&one).contains("1. ranks that wait for late senders, rank 1"),
+        "{}",
+        searched(&one)
+    );
+    let json = shown(&two.replace("Recv:10:", "Recv:1000:"), &["--why", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let first = &told["unsure"][0];
+    assert!(first["cost_s"].is_number() && first["saving_s"].is_null(), "{first}");
 }
 
 /// What could be gained is what an even spread saves of what ranks compute, if that is more than they wait on average, also
