@@ -17,7 +17,11 @@ pub(crate) fn is_told_apart(profile: &MpiProfile) -> bool {
     let all: u128 = blames.filter(|(peer, _)| *peer == last.rank).map(|(_, of)| of.time()).sum();
     let there: u128 = profile.ranks.iter().map(|rank| rank.sums.waits.at_end()).sum();
     let is_late_elsewhere = ELSEWHERE * all.saturating_sub(there) >= there;
-    !is_late_elsewhere && DelayBeginning::of(profile, last.rank).is_none()
+    let is_handed_on = match &profile.logged {
+        Some(logged) => 2 * logged.begins_in(last.rank) < there,
+        None => DelayBeginning::of(profile, last.rank).is_some(),
+    };
+    !is_late_elsewhere && !is_handed_on
 }
 
 /// Waits, and those of each routine, without those in `MPI_Finalize`.

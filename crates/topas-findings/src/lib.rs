@@ -15,6 +15,7 @@
 
 mod asked;
 mod balance;
+mod blamed;
 mod doubt;
 mod ending;
 mod fact;

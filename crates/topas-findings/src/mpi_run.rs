@@ -3,25 +3,23 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, DelayOrigins, MessageClass, MpiObjectKind, MpiProfile,
-    MpiRank, OutsideRank, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting, computing,
-    delay_origin, is_longer, leading, outside_of_rank, own_waits, waited_for_itself,
+    Blame, CallersTime, MessageClass, MpiObjectKind, MpiProfile, MpiRank, RoutineAmount,
+    RoutineCalls, RoutineWaits, WaitSums, Waiting, computing, is_longer, outside_of_rank,
+    waited_for_itself,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
 use crate::asked;
 use crate::balance;
+use crate::blamed;
 use crate::fact::FactValues;
 use crate::kernel;
 use crate::last_rank;
 use crate::late_to_init;
 use crate::saving;
 use crate::short_calls;
-use crate::wait_names::{KindOfWait, WAIT_KINDS, WaitNames};
+use crate::wait_names::WAIT_KINDS;
 use crate::workless;
-
-/// Share of a kind of wait from which on one rank is the one that others wait for.
-const MOST: f64 = 0.5;
 
 /// The communicator of which nothing has to be said.
 const WORLD: &str = "MPI_COMM_WORLD";
@@ -226,10 +224,9 @@ fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts:
         let calls = waiting
             .filter_map(|of| profile.total.routines.iter().find(|calls| calls.number == of.number));
         facts.number(names.longest, calls.map(|of| of.longest).max().unwrap_or(0) as f64 / 1e9);
-        culprit(profile, names, *kind, facts);
+        blamed::culprit(profile, names, *kind, facts);
     }
-    let waits = blamed_waits(profile, |of| of.late_receiver);
-    facts.number("latercv_queued", 100.0 * queued(&waits, |rank| busy_elsewhere(profile, rank)));
+    facts.number("latercv_queued", 100.0 * blamed::queued(profile));
     facts.number("lateunk_share", 100.0 * all.unknown() as f64 / callers.time as f64);
     let untold = all.unknown() + in_sends_otherwise(profile, routines);
     facts.number("latercv_untold", 100.0 * untold as f64 / callers.time as f64);
@@ -248,138 +245,6 @@ fn in_sends_otherwise(profile: &MpiProfile, waits: &[RoutineWaits]) -> u128 {
         of.time.saturating_sub(told)
     };
     profile.total.routines.iter().filter(sends).map(otherwise).sum()
-}
-
-/// A rank for which others wait.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum BlamedRank {
-    /// Of the same world
-    Own(u32),
-    /// Of another one
-    Outside(OutsideRank),
-}
-
-impl BlamedRank {
-    fn own(&self) -> Option<u32> {
-        match self {
-            BlamedRank::Own(rank) => Some(*rank),
-            BlamedRank::Outside(_) => None,
-        }
-    }
-
-    fn name(&self, profile: &MpiProfile) -> String {
-        match self {
-            BlamedRank::Own(rank) => format!("rank {rank}"),
-            BlamedRank::Outside(rank) => rank.name(profile),
-        }
-    }
-}
-
-/// That a rank waited for another; times in ns.
-struct BlamedWait {
-    blamed: BlamedRank,
-    time: u128,
-    /// The time of the rank that waited outside of MPI
-    outside: u128,
-}
-
-/// The waits of a kind, of all ranks.
-fn blamed_waits(profile: &MpiProfile, of: KindOfWait) -> Vec<BlamedWait> {
-    let of_rank = |rank: &MpiRank| {
-        let outside = outside_of_rank(&rank.sums);
-        let own = rank.sums.waits.blamed.iter();
-        let own = own.map(|(blamed, blame)| (BlamedRank::Own(*blamed), blame));
-        let others = rank.sums.waits.outside.iter();
-        let others = others.map(|(blamed, blame)| (BlamedRank::Outside(blamed.clone()), blame));
-        let waits = own.chain(others).map(|(blamed, blame)| BlamedWait {
-            blamed,
-            time: of(blame).time,
-            outside,
-        });
-        waits.collect::<Vec<_>>()
-    };
-    profile.ranks.iter().flat_map(of_rank).collect()
-}
-
-/// The time for which others waited for each rank.
-fn by_blamed(waits: &[BlamedWait]) -> BTreeMap<&BlamedRank, u128> {
-    let mut times = BTreeMap::new();
-    for wait in waits {
-        *times.entry(&wait.blamed).or_default() += wait.time;
-    }
-    times
-}
-
-/// The time in which a rank that left a record was outside of MPI, or waited for others itself.
-fn busy_elsewhere(profile: &MpiProfile, rank: u32) -> Option<u128> {
-    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
-    Some(outside_of_rank(&known.sums) + known.sums.waits.all().waited())
-}
-
-/// The share of the waits for late receivers in which the receiver was in other calls of MPI, at least: what
-/// is left of the waits for the rank that most of them are for, if each is shortened by the time that this
-/// rank was elsewhere (outside of MPI, or waiting itself) longer than the one that waited was outside of MPI. 0 if
-/// there is no such rank.
-fn queued(waits: &[BlamedWait], elsewhere: impl Fn(u32) -> Option<u128>) -> f64 {
-    let receivers = by_blamed(waits);
-    let all: u128 = receivers.values().sum();
-    let most = receivers.iter().max_by_key(|(_, time)| **time);
-    let Some((receiver, _)) = most.filter(|(_, time)| **time as f64 >= MOST * all as f64) else {
-        return 0.0;
-    };
-    let own = receiver.own().and_then(elsewhere);
-    let Some(own) = own.filter(|_| all > 0) else { return 0.0 };
-    let of_it = waits.iter().filter(|wait| wait.blamed == **receiver);
-    let left = of_it.map(|wait| wait.time.saturating_sub(own.saturating_sub(wait.outside)));
-    left.sum::<u128>() as f64 / all as f64
-}
-
-/// The rank that others wait for, if there is one; else that in which most of their waits begin; else how many
-/// ranks are late in turns.
-fn culprit(profile: &MpiProfile, names: &WaitNames, of: KindOfWait, facts: &mut FactValues) {
-    let waits = blamed_waits(profile, of);
-    let blamed = by_blamed(&waits);
-    let all: u128 = blamed.values().sum();
-    if all == 0 {
-        return;
-    }
-    let times = blamed.iter().map(|(rank, time)| (*rank, *time as f64 / 1e9));
-    let all_seconds = all as f64 / 1e9;
-    let own = |rank: &&BlamedRank| rank.own().map_or(0.0, |rank| own_waits(profile, rank));
-    let Some((rank, time)) = leading(times, all_seconds, own) else {
-        let first = delay_origin(profile, |blame| of(blame).time);
-        if let Some((first, (own, mean))) =
-            first.and_then(|(rank, _)| Some((rank, computing(profile, rank)?)))
-        {
-            let words = format!("rank {first}");
-            facts.text(names.first, words.clone());
-            facts.text(names.origin, words);
-            facts.number(names.origin_computes, own as f64 / 1e9);
-            facts.number(names.others, mean as f64 / 1e9);
-            return;
-        }
-        let some = blamed.values().filter(|time| **time * 20 >= all).count();
-        facts.number(names.turns, (some > 0).then_some(some as f64));
-        return;
-    };
-    facts.text(names.who, rank.name(profile));
-    facts.number(names.who_share, 100.0 * time / all_seconds);
-    let Some(rank) = rank.own() else { return facts.text(names.first, rank.name(profile)) };
-    let computes = computing(profile, rank);
-    if let Some((own, mean)) = computes {
-        facts.number(names.own, own as f64 / 1e9);
-        facts.number(names.others, mean as f64 / 1e9);
-    }
-    let first = DelayBeginning::of(profile, rank).map(|beginning| beginning.first);
-    // Waits are followed through all ranks only where this one may hand them on.
-    let may_hand_on = computes.is_some_and(|(own, mean)| !is_longer(own, mean));
-    let origins = || DelayOrigins::of(profile, |blame| of(blame).time);
-    let handed_on = || may_hand_on.then(origins)?.handed_on(rank);
-    let first = first.or_else(|| handed_on().map(|(first, _)| first));
-    facts.text(names.first, format!("rank {}", first.unwrap_or(rank)));
-    if let Some((own, _)) = first.and_then(|first| computing(profile, first)) {
-        facts.number(names.first_computes, own as f64 / 1e9);
-    }
 }
 
 fn amount(of: RoutineAmount) -> u128 {
@@ -539,38 +404,4 @@ fn spawned(profile: &MpiProfile, facts: &mut FactValues) {
     facts.text("spawn_who", format!("rank {}", rank.rank));
     facts.number("spawn_worlds", rank.started.len() as f64);
     facts.text("spawn_program", String::from_utf8_lossy(&last.command));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn waits(of: &[(u32, u128, u128)]) -> Vec<BlamedWait> {
-        let one = |(blamed, time, outside): &(u32, u128, u128)| BlamedWait {
-            blamed: BlamedRank::Own(*blamed),
-            time: *time,
-            outside: *outside,
-        };
-        of.iter().map(one).collect()
-    }
-
-    #[test]
-    fn a_receiver_that_computes_is_told_from_one_that_is_in_mpi() {
-        let outside = |rank: u32| (rank < 4).then_some(if rank == 0 { 300 } else { 100 });
-        for (of, share) in [
-            // Rank 0 computes for 200 longer than those that wait for it.
-            (&[(0, 200, 100), (0, 150, 100)][..], 0.0),
-            (&[(0, 400, 100), (0, 400, 100)], 0.5),
-            // Rank 1 computes as long as all others.
-            (&[(1, 200, 100), (1, 200, 120)], 1.0),
-            (&[(1, 300, 100), (2, 100, 100)], 0.75),
-            // Nobody is late for half of the time.
-            (&[(1, 100, 100), (2, 100, 100), (3, 100, 100)], 0.0),
-            // Of a rank that left no record, nothing is known.
-            (&[(9, 100, 100)], 0.0),
-            (&[], 0.0),
-        ] {
-            assert_eq!(queued(&waits(of), outside), share, "{of:?}");
-        }
-    }
 }

@@ -14,8 +14,7 @@ const PARTS: usize = 20;
 /// Share of a kind of wait from which on a part of the run has most of it.
 const MOST: f64 = 0.5;
 
-/// Share of the measured waits that a log has to tell to say in which rank they arise, and of the time of the ranks to say
-/// anything of its course.
+/// Share of the measured waits that a log has to tell to say in which rank they arise.
 const NEARLY_ALL: f64 = 0.9;
 
 /// Most parts of a run in which waits are told to be.
@@ -69,7 +68,7 @@ const IN_TURN: f64 = 0.8;
 
 /// Adds the facts of the event log of a run to those of its profile.
 pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
-    if is_partial(timeline) {
+    if timeline.is_partial() {
         // What is left of a log of which much was overwritten says nothing of the rest.
         if facts.get_number("waits_known") != Some(1.0) {
             waits(timeline, facts);
@@ -109,13 +108,6 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
     if facts.get_number("waits_known") != Some(1.0) {
         waits(timeline, facts);
     }
-}
-
-/// Whether the log lacks much of the time of the ranks.
-fn is_partial(timeline: &Timeline<'_>) -> bool {
-    let times = timeline.rows.iter().flat_map(|row| row.times).sum::<u64>();
-    let lost = timeline.rows.iter().map(|row| row.times[TimeClass::NotInLog as usize]).sum::<u64>();
-    lost as f64 > (1.0 - NEARLY_ALL) * times as f64
 }
 
 /// By how much the waits of a kind in the log are to be multiplied to be those that the profile has measured; None

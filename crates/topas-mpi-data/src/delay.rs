@@ -381,6 +381,35 @@ pub fn others_wait_longer(profile: &MpiProfile, rank: u32) -> f64 {
     others_wait_longer_but(profile, rank, None)
 }
 
+/// Whether ranks take turns where so long is waited for a rank, in s, or so much begins in it: the others wait hardly longer
+/// than it does.
+pub fn take_turns(profile: &MpiProfile, rank: u32, time: f64) -> bool {
+    4.0 * others_wait_longer(profile, rank) < time
+}
+
+/// Whether an event log tells that so much begins in a rank, in s, though ranks take turns: in a circle that each rank holds up
+/// in turn, most delays may seem to arise in any of them. What a thread waits says nothing of that.
+pub fn seems_to_begin(profile: &MpiProfile, rank: u32, time: f64) -> bool {
+    profile.logged.is_some() && has_one_caller(profile) && take_turns(profile, rank, time)
+}
+
+/// The rank in which by the event log most of the waits of a kind begin, if that is a third of them or more. It is half as much
+/// again as in the next one, or two fifths, and the rank computes a quarter longer than the others; or it computes half as long
+/// again. The next one is none of these others: of two late ranks either may be named.
+pub fn far_ahead(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> Option<u32> {
+    let logged = profile.logged.as_ref()?;
+    let mut begins: Vec<(u32, u128)> =
+        logged.begins().map(|(rank, blame)| (rank, of(&blame))).collect();
+    begins.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let all: u128 = begins.iter().map(|(_, time)| time).sum();
+    let (rank, first) = *begins.first()?;
+    let (next, second) = begins.get(1).copied().unwrap_or((rank, 0));
+    let (own, mean) = computing_among(profile, rank, |other| other != next)?;
+    let is_ahead = 2 * first >= 3 * second || 5 * first >= 2 * all;
+    let is_slow = is_ahead && 4 * own >= 5 * mean || 2 * own >= 3 * mean;
+    (3 * first >= all && first > second && is_slow).then_some(rank)
+}
+
 /// The same without one rank and the waits for it.
 fn others_wait_longer_but(profile: &MpiProfile, rank: u32, but: Option<u32>) -> f64 {
     let (mut all, mut count, mut own) = (0.0, 0.0, 0.0);
@@ -413,8 +442,12 @@ impl DelayOrigins<'_> {
     pub fn of(profile: &MpiProfile, of: impl Fn(&Blame) -> u128) -> DelayOrigins<'_> {
         let waited = profile.ranks.iter().flat_map(waited_for_others);
         let all = waited.map(|(_, blame)| of(&blame) as f64 / 1e9).sum();
-        let begins = delay_origins(profile, of);
-        let shared = shared_out(profile, &begins);
+        let logged = profile.logged.as_ref().map(|logged| {
+            logged.begins().map(|(rank, blame)| (rank, of(&blame) as f64 / 1e9)).collect()
+        });
+        let is_logged = logged.is_some();
+        let begins = logged.unwrap_or_else(|| delay_origins(profile, of));
+        let shared = (!is_logged).then(|| shared_out(profile, &begins)).flatten();
         let is_shared = shared.is_some();
         let begins = shared.unwrap_or(begins);
         let mut origins = DelayOrigins { profile, all, begins, is_shared, first: None };
@@ -450,7 +483,7 @@ impl DelayOrigins<'_> {
     /// The rank in which most of the waits begin that do not begin in `first`, and how long these are in s, if they are
     /// three twentieths of all or more. The others wait longer than it does by at least half of that, in all or apart from
     /// `first`, and it computes so much longer than they do that this accounts for half of what they wait: what only
-    /// passes through a rank is less.
+    /// passes through a rank is less. What an event log tells needs no comparison of waits.
     pub fn beside(&self, first: u32) -> Option<(u32, f64)> {
         /// The part of all waits from which on they are no matter of chance.
         const WORTH_A_NAME: f64 = 0.15;
@@ -467,14 +500,18 @@ impl DelayOrigins<'_> {
             2.0 * longer(None).max(longer(Some(first))) >= begins
         };
         let is_lost = || LostRanks::first_of(self.profile).contains(&rank);
-        let is_told = is_worth && is_cause && (self.is_shared || is_sure()) && !is_lost();
+        let is_known = self.is_shared || self.profile.logged.is_some();
+        let is_told = is_worth && is_cause && (is_known || is_sure()) && !is_lost();
         is_told.then_some((rank, begins))
     }
 
     /// The same as [`DelayOrigins::beside`] if `last`, for which most is waited, hands on what begins in it: `last` computes no
     /// longer than others, and the rank half as long again. A third of all waits or more begins in it, half as much again
-    /// as in any third rank.
+    /// as in any third rank. What an event log tells of `last` is handed on by it no more.
     pub fn handed_on(&self, last: u32) -> Option<(u32, f64)> {
+        if self.profile.logged.is_some() {
+            return None;
+        }
         computing(self.profile, last).filter(|(own, mean)| !is_longer(*own, *mean))?;
         let (rank, begins) = self.beside(last)?;
         let others = self.begins.iter().filter(|(other, _)| ![rank, last].contains(other));

@@ -231,6 +231,7 @@ mod tests {
             inside: Vec::new(),
             unposted: Vec::new(),
             open_messages: Vec::new(),
+            logged: None,
         }
     }
 

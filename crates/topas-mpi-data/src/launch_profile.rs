@@ -184,6 +184,7 @@ impl LaunchRecords {
             inside,
             unposted: Vec::new(),
             open_messages: open,
+            logged: None,
         })
     }
 }

@@ -18,6 +18,7 @@ mod last_to_end;
 mod late_to_init;
 mod launch_profile;
 mod live;
+mod logged_delays;
 mod metrics;
 mod node;
 mod now;
@@ -51,9 +52,9 @@ mod worlds;
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use delay::{
-    DelayBeginning, DelayOrigins, compute_as_long, computed, computing, delay_origin,
-    has_one_caller, is_longer, leading, others_wait_longer, own_waits, waited_for_itself,
-    waited_for_others,
+    DelayBeginning, DelayOrigins, compute_as_long, computed, computing, delay_origin, far_ahead,
+    has_one_caller, is_longer, leading, others_wait_longer, own_waits, seems_to_begin, take_turns,
+    waited_for_itself, waited_for_others,
 };
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, computes_unseen, efficiency, outside_of_rank,
@@ -63,6 +64,7 @@ pub use last_sign::LastSign;
 pub use last_to_end::{delayed_before_end, last_to_end};
 pub use late_to_init::LateToInit;
 pub use live::{SpoolReading, read_spool, read_spool_files};
+pub use logged_delays::LoggedDelays;
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
 pub use now::{CallNow, NowPeer, PeerSide, ThreadNow, threads_now};

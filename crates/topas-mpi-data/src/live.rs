@@ -149,5 +149,6 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
         inside,
         unposted,
         open_messages,
+        logged: None,
     }
 }

@@ -111,12 +111,37 @@ pub struct LaunchPartner {
     pub peer_path: Option<u64>,
     /// Waits for which the other is to blame
     pub blame: Blame,
-    /// What of them other ranks than the partner waited: the rest its own threads waited for each other
+    /// What of them other ranks than the partner waited: the rest its own threads waited for each other. If an event log
+    /// tells that, this is what begins in the partner while they wait here, with what is handed on to others
     pub by_others: Blame,
     /// How closely the two are in step
     pub slack: Slack,
     /// Ranks that have it as a partner, ascending, and what each waited in ns
     pub ranks: Vec<(u32, u128)>,
+}
+
+/// What ranks waited in their paths for others, in ns: by the rank, the number of the path and the other rank.
+type DirectWaits = HashMap<(u32, u32, u32), u128>;
+
+/// These waits; an event log has to know of whose partners they are.
+fn direct_waits(profile: &MpiProfile) -> DirectWaits {
+    let mut direct = DirectWaits::new();
+    for rank in profile.ranks.iter().filter(|_| profile.logged.is_some()) {
+        for partner in rank.sums.paths.iter().flat_map(|paths| &paths.partners) {
+            let place = direct.entry((rank.rank, partner.path, partner.peer));
+            *place.or_default() += partner.blame.time();
+        }
+    }
+    direct
+}
+
+/// What begins in a partner while a rank waits for it: by the event log, if that is known, in the parts of what was waited by
+/// the paths of the partner; else what was waited.
+fn begun(profile: &MpiProfile, rank: u32, partner: &PathPartner, direct: &DirectWaits) -> Blame {
+    let Some(logged) = &profile.logged else { return partner.blame };
+    let key = (rank, partner.path, partner.peer);
+    let all = direct.get(&key).copied().unwrap_or(0);
+    logged.at(rank, partner.path, partner.peer).part(partner.blame.time(), all)
 }
 
 /// What tells partners apart: the path, the other rank, and its path.
@@ -129,6 +154,7 @@ pub(super) fn partners_of(
     paths: &HashMap<(u32, u32), u64>,
 ) -> HashMap<u64, Vec<LaunchPartner>> {
     let mut all: BTreeMap<PartnerKey, LaunchPartner> = BTreeMap::new();
+    let direct = direct_waits(profile);
     for rank in &profile.ranks {
         for partner in rank.sums.paths.iter().flat_map(|paths| &paths.partners) {
             let Some(path) = paths.get(&(rank.rank, partner.path)) else { continue };
@@ -145,7 +171,7 @@ pub(super) fn partners_of(
             });
             of.blame.add(&partner.blame);
             if partner.peer != rank.rank {
-                of.by_others.add(&partner.blame);
+                of.by_others.add(&begun(profile, rank.rank, partner, &direct));
             }
             of.slack.add(&partner.slack);
             match of.ranks.last_mut().filter(|(last, _)| *last == rank.rank) {

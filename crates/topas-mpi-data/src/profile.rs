@@ -8,6 +8,7 @@ use topas_format::mpi_conf::OUT;
 use topas_mpi_profile::lines::SpawnedWorld;
 
 use super::last_sign::LastSign;
+use super::logged_delays::LoggedDelays;
 use super::open_messages::OpenMessages;
 use super::rank::Inside;
 use super::routine::Routines;
@@ -223,6 +224,8 @@ pub struct MpiProfile {
     pub unposted: Vec<(u32, Vec<u32>)>,
     /// Of ranks in mapped files that have waited for messages for long: what is open of these, by rank, as far as that is known
     pub open_messages: Vec<(u32, OpenMessages)>,
+    /// In which ranks waits begin, if an event log beside the profile tells that
+    pub logged: Option<LoggedDelays>,
 }
 
 impl MpiProfile {
@@ -299,6 +302,7 @@ impl MpiProfile {
             inside: Vec::new(),
             unposted: Vec::new(),
             open_messages: Vec::new(),
+            logged: None,
         })
     }
 }

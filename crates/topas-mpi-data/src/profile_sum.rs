@@ -101,6 +101,7 @@ impl ProfileSum {
             inside: Vec::new(),
             unposted: Vec::new(),
             open_messages: Vec::new(),
+            logged: None,
         }
     }
 }

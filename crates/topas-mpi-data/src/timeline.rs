@@ -50,6 +50,7 @@ use states::{Meaning, RequestRole};
 
 pub use clock::HostClocks;
 pub use delays::SECOND_RANK;
+pub(crate) use delays::{DelayPlace, TimeByKind};
 pub use longest_delay::LongestDelay;
 pub use message_numbers::{MessageNumber, MessageNumbers};
 pub use named_states::{NamedState, StateSum};
@@ -74,6 +75,8 @@ pub struct Timeline<'l> {
     pub rows: Vec<TimelineRow>,
     /// What was found out about calls, in their order
     pub notes: Vec<TimelineNote>,
+    /// Where the waits of rows for others begin, by the kind of these waits
+    pub(crate) delay_places: BTreeMap<DelayPlace, TimeByKind>,
     /// Notes of shorter waits are not kept, in ns; 0 if all are
     pub least_wait: u64,
     /// States that the program names, by row and begin
@@ -448,7 +451,7 @@ impl<'l> TimelineReader<'l, '_> {
             if role.meaning == Meaning::Finalize {
                 self.rows[row].has_finalized = true;
             }
-            let call = TimedCall { place, began, ended };
+            let call = TimedCall { place, began, ended, path: event.arguments.path };
             let who = (process_place, process.rank as i32);
             self.messages.add(role.meaning, who, call, event, &mut self.notes);
             self.complete(role.requests, who, call);
@@ -555,7 +558,7 @@ impl<'l> TimelineReader<'l, '_> {
             row.finish(tail);
         }
         self.states.finish(&self.rows);
-        let delays = self.notes.delays();
+        let (delays, delay_places) = self.notes.delays();
         let mut notes = self.notes.all;
         notes.sort_by_key(|note| note.place);
         for (row, delayed) in self.rows.iter_mut().zip(delays) {
@@ -566,6 +569,7 @@ impl<'l> TimelineReader<'l, '_> {
             worlds: vec![TimelineWorld { first: 0, asked: 0, objects: self.objects }],
             rows: self.rows,
             notes,
+            delay_places,
             least_wait: self.notes.least,
             states: self.states.all,
             state_sums: self.states.sums,

@@ -102,6 +102,18 @@ impl Blame {
         if most.calls > late.calls { most } else { late }
     }
 
+    /// The time of one part in so many, of how many calls is not told.
+    pub(super) fn part(&self, part: u128, of: u128) -> Blame {
+        let kinds = [self.late, self.late_receiver, self.collective];
+        let time = |kind: Waiting| (kind.time * part).checked_div(of).unwrap_or(0);
+        Blame::of(kinds.map(|kind| WaitedSums { calls: 0, nanoseconds: time(kind) }))
+    }
+
+    /// Of times in ns, of how many calls is not told.
+    pub(super) fn of_times(times: [u64; 3]) -> Blame {
+        Blame::of(times.map(|time| WaitedSums { calls: 0, nanoseconds: time.into() }))
+    }
+
     pub(super) fn of([late, late_receiver, collective]: [WaitedSums; 3]) -> Blame {
         let waiting = |WaitedSums { calls, nanoseconds }| Waiting { calls, time: nanoseconds };
         Blame {

@@ -262,6 +262,7 @@ fn empty(line: &RankLine) -> MpiProfile {
         inside: Vec::new(),
         unposted: Vec::new(),
         open_messages: Vec::new(),
+        logged: None,
     }
 }
 

@@ -181,7 +181,7 @@ fn page(
     };
     let id = launch_of(&launches, args.launch.as_deref()).map(str::to_owned);
     let id = id.ok_or_else(|| none_such(&launches))?;
-    let worlds = RunWorlds::of(args, &launches, &id, named);
+    let mut worlds = RunWorlds::of(args, &launches, &id, named);
     let drawn = worlds.ids();
     // The other worlds of the run are drawn, too.
     launches.retain(|(other, _)| *other == id || !drawn.contains(&other.as_str()));
@@ -207,6 +207,7 @@ fn page(
     }
     let inside = !args.log_beside && timeline.bytes() <= MOST_INSIDE;
     let blocks = if inside { Some(timeline.blocks(logs).map_err(failed)?) } else { None };
+    worlds.follow(&timeline);
     let paths = worlds.paths(args);
     let page = TimelinePage {
         timeline: &timeline,

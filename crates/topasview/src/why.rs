@@ -12,9 +12,9 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
-    WorldLink, first_world, is_event_log, is_spool, processors_of, read_profiles, read_spool_files,
-    replay, spool_files, trace_files, world_links, worlds_started_by,
+    LoggedDelays, LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline,
+    TraceLog, WorldLink, first_world, is_event_log, is_spool, processors_of, read_profiles,
+    read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
@@ -89,11 +89,19 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         TOOL.error(&"nothing was measured here that could be searched", None, hint);
         return exit::NO_PES;
     }
+    let logs = open_logs(args, &mut run);
+    let timeline = timeline(args, &mut run, &logs);
+    if let (Some(profile), Some(timeline)) = (&mut run.profile, &timeline) {
+        profile.logged = LoggedDelays::of(timeline, profile);
+    }
     let known = run.profile.as_ref().map(|profile| ChargedProfile::of(args, profile));
     let charged = known.as_ref().and_then(|known| known.charged.clone());
     let mut facts = facts(args, run.table.as_ref(), known.as_ref());
     drop(known);
-    let has_log = add_log(args, &mut run, &mut facts);
+    let has_log = timeline.is_some();
+    if let Some(timeline) = &timeline {
+        add_log(&mut run, timeline, &logs, &mut facts);
+    }
     let mut search = rules.search(&facts, before(rules, &run).as_ref());
     charged.iter().for_each(|charged| rules.lead(&mut search, &lead(charged, &facts)));
     let standing = run.profile.as_ref().and_then(|profile| standing(args, profile));
@@ -274,16 +282,22 @@ fn before(rules: &Rules, run: &KnownRun) -> Option<BottleneckSearch> {
     run.earlier.as_ref().map(|profile| rules.search(&mpi_facts(profile), None))
 }
 
-/// Adds what the event logs tell of the run; false if they tell nothing.
-fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
-    let Some(profile) = &run.profile else { return false };
-    let id = String::from_utf8_lossy(&profile.facts.id).into_owned();
+/// Says that a log cannot be read.
+fn unreadable(path: &Path, cause: &std::io::Error) {
+    let what = format!("cannot read {}", path.display());
+    TOOL.error(&what, Some(cause), "without it nothing is told of the course of the run");
+}
+
+/// The id of the launch of the run, if it has a profile.
+fn id_of(run: &KnownRun) -> Option<String> {
+    let profile = run.profile.as_ref()?;
+    Some(String::from_utf8_lossy(&profile.facts.id).into_owned())
+}
+
+/// The event logs of a run with a profile. What cannot be read has been said.
+fn open_logs(args: &Args, run: &mut KnownRun) -> Vec<TraceLog> {
     let mut logs = Vec::new();
-    let failed = |path: &Path, cause: std::io::Error| {
-        let what = format!("cannot read {}", path.display());
-        TOOL.error(&what, Some(&cause), "without it nothing is told of the course of the run");
-    };
-    for path in &run.logs {
+    for path in run.logs.iter().filter(|_| run.profile.is_some()) {
         match TraceLog::open(path) {
             Ok(log) => {
                 warn(path, &log, args.quiet);
@@ -292,44 +306,55 @@ fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
             }
             Err(cause) => {
                 run.failed = true;
-                failed(path, cause);
+                unreadable(path, &cause);
             }
         }
     }
+    logs
+}
+
+/// What the event logs tell of the run; None if they tell nothing.
+fn timeline<'l>(args: &Args, run: &mut KnownRun, logs: &'l [TraceLog]) -> Option<Timeline<'l>> {
+    let id = id_of(run)?;
     let mut progress = Progress::new(TOOL, args.quiet);
     let tell = |read, all| progress.at(|| format!("{read} of {all} blocks of the event log read"));
-    let timeline = Timeline::read(&logs, Some(&id), tell);
+    let timeline = Timeline::read(logs, Some(&id), tell);
     progress.clear();
-    let replayed = match timeline {
+    match timeline {
         // Waits for ranks of which something is missing would be those of others.
         Ok(Some(timeline)) if is_damaged(&timeline) || timeline.missing_ranks > 0 => {
-            run.failed |= lacks_ranks(&timeline, &logs, args.quiet);
+            run.failed |= lacks_ranks(&timeline, logs, args.quiet);
             if !args.quiet {
                 let what =
                     "the event log of the run is not whole, and nothing that it tells is used";
                 TOOL.warning(&what, None, "");
             }
             run.is_log_damaged = true;
-            return false;
+            None
         }
-        Ok(Some(timeline)) => {
-            add_timeline_facts(&timeline, facts);
-            replay(&logs, &id, &Network::default())
+        Ok(timeline) => timeline,
+        Err(cause) => {
+            run.failed = true;
+            unreadable(Path::new("the event log"), &cause);
+            None
         }
-        Ok(None) => return false,
-        Err(cause) => Err(cause),
-    };
-    match replayed {
+    }
+}
+
+/// Adds what the event logs tell of the course of the run, and of its time on a perfect network.
+fn add_log(run: &mut KnownRun, timeline: &Timeline<'_>, logs: &[TraceLog], facts: &mut FactValues) {
+    add_timeline_facts(timeline, facts);
+    let Some(id) = id_of(run) else { return };
+    match replay(logs, &id, &Network::default()) {
         Ok(replay) => {
             run.is_replay_partial = replay.is_much_as_measured();
             add_replay_facts(&replay, facts);
         }
         Err(cause) => {
             run.failed = true;
-            failed(Path::new("the event log"), cause);
+            unreadable(Path::new("the event log"), &cause);
         }
     }
-    true
 }
 
 /// Whether something of what the logs have of a launch cannot be read.

@@ -150,12 +150,42 @@ static void phases(void)
     solve();
 }
 
+/* Rank 0 is late to a sum that rank 3 makes and gives to all, so that these seem to wait for rank 3. */
+__attribute__((noinline)) static void reduce(void)
+{
+    double own = 1, sum = 0;
+    work(0);
+    MPI_Reduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, 3, MPI_COMM_WORLD);
+    MPI_Bcast(&sum, 1, MPI_DOUBLE, 3, MPI_COMM_WORLD);
+    room[0][0] = sum;
+}
+
+/* Rank 3 is late in a ring, in which rank 0 waits for it and makes rank 1 wait. */
+__attribute__((noinline)) static void exchange(void)
+{
+    double own = 1, other = 0;
+    work(3);
+    MPI_Sendrecv(&own, 1, MPI_DOUBLE, (rank + 1) % ranks, 1, &other, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks,
+                 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    room[1][0] = other;
+}
+
+/* Two ranks are late, one after the other, and each waits where the other one is late. */
+static void crosswise(void)
+{
+    static int is_first = 1;
+    for (int i = 0; is_first && i < 60; i++)
+        reduce();
+    is_first = 0;
+    exchange();
+}
+
 int main(int argc, char **argv)
 {
     static const struct { const char *name; void (*round)(void); } cases[] = {
         {"gather", gather}, {"pipeline", pipeline}, {"meanwhile", meanwhile},
         {"persistent", persistent}, {"probe", probe}, {"parts", parts},
-        {"mixed", mixed}, {"phases", phases},
+        {"mixed", mixed}, {"phases", phases}, {"crosswise", crosswise},
     };
     const char *name = argc > 1 ? argv[1] : "gather";
     int rounds = argc > 2 ? atoi(argv[2]) : 1;

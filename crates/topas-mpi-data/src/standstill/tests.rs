@@ -70,6 +70,7 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
         inside,
         unposted: Vec::new(),
         open_messages: Vec::new(),
+        logged: None,
     }
 }
 

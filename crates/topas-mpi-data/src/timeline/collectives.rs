@@ -211,6 +211,7 @@ impl Assembly {
             if wait > 0 {
                 let note = TimelineNote {
                     place: waiting.place,
+                    path: waiting.path,
                     kind: NoteKind::Collective,
                     wait,
                     partner: late.call.place.row,

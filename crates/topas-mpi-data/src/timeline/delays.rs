@@ -6,8 +6,11 @@
 //! the root causes of wait states in large-scale parallel applications" (ICPP 2010). What both computed is nobody's
 //! delay: of two ranks that compute alike, the one which comes late because of a third is not late itself.
 
+use std::collections::BTreeMap;
+
 use super::notes::TimelineNote;
 use super::spans::Spans;
+use super::states::TimeClass;
 
 /// From this share of all waits on the delays of a rank beside the one in which most arise are told.
 pub const SECOND_RANK: f64 = 0.15;
@@ -28,8 +31,32 @@ struct RowWait {
     from: u64,
     to: u64,
     partner: u32,
+    /// The number of the call path of the row that waited
+    path: u32,
+    /// The kind of wait: its place in [`WAIT_KINDS`]
+    kind: u8,
     /// Whether both are threads of one process: that costs nobody else anything, but hands delays on
     is_within: bool,
+}
+
+/// The kinds of wait, in the order in which profiles tell them.
+const WAIT_KINDS: [TimeClass; 3] =
+    [TimeClass::LateSender, TimeClass::LateReceiver, TimeClass::CollectiveWait];
+
+/// Time by kind of wait, in ns.
+pub(crate) type TimeByKind = [u64; WAIT_KINDS.len()];
+
+/// Where the waits of others for a row begin: at which calls others waited for it while it computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DelayPlace {
+    /// The row that was late
+    pub(crate) late: u32,
+    /// A row that waited for it
+    pub(crate) waiting: u32,
+    /// The number of the call path in the process of that row; 0 if it is not known
+    pub(crate) path: u32,
+    /// The kind of wait there, by its place among the kinds
+    pub(crate) kind: u8,
 }
 
 /// For each row the time for which others waited because of it: directly, or because the row for which
@@ -38,18 +65,24 @@ struct RowWait {
 pub(super) struct Delays {
     waits: Vec<RowWait>,
     caused: Vec<u64>,
+    /// The same by place, and by the kind of the waits that begin there: those at the place, or others to which the delay
+    /// was handed on
+    places: BTreeMap<DelayPlace, TimeByKind>,
 }
 
 impl Delays {
     /// Adds a wait of one of `rows` rows, which may be within a process.
     pub(super) fn add(&mut self, note: &TimelineNote, rows: usize, is_within: bool) {
         self.caused.resize(rows, 0);
-        let TimelineNote { place, wait, partner, moment, .. } = *note;
+        let TimelineNote { place, path, kind, wait, partner, moment } = *note;
+        let kind = WAIT_KINDS.iter().position(|class| *class == kind.class()).unwrap_or(0) as u8;
         self.waits.push(RowWait {
             row: place.row,
             from: moment.saturating_sub(wait),
             to: moment,
             partner,
+            path,
+            kind,
             is_within,
         });
         if self.waits.len() > MOST_WAITS {
@@ -60,10 +93,10 @@ impl Delays {
         }
     }
 
-    /// Follows the rest: the time of each row.
-    pub(super) fn finish(&mut self) -> Vec<u64> {
+    /// Follows the rest: the time of each row, and where it begins.
+    pub(super) fn finish(&mut self) -> (Vec<u64>, BTreeMap<DelayPlace, TimeByKind>) {
         self.follow_until(u64::MAX);
-        std::mem::take(&mut self.caused)
+        (std::mem::take(&mut self.caused), std::mem::take(&mut self.places))
     }
 
     /// Shares out the waits that ended until a moment, the last one first, and forgets them.
@@ -74,21 +107,36 @@ impl Delays {
         order.sort_unstable_by_key(|number| std::cmp::Reverse((self.waits[*number].to, *number)));
         let rows: Vec<WaitsOfRow<'_>> =
             (0..self.caused.len() as u32).map(|row| WaitsOfRow::of(row, &self.waits)).collect();
-        let cost = |wait: &RowWait| if wait.is_within { 0 } else { wait.to - wait.from };
-        let mut costs: Vec<u64> = self.waits.iter().map(cost).collect();
+        let cost = |wait: &RowWait| {
+            let mut cost = TimeByKind::default();
+            if let Some(own) = cost.get_mut(wait.kind as usize).filter(|_| !wait.is_within) {
+                *own = wait.to - wait.from;
+            }
+            cost
+        };
+        let mut costs: Vec<TimeByKind> = self.waits.iter().map(cost).collect();
         let mut parts = Vec::new();
         for number in order {
             let wait = &self.waits[number];
             let Some(late) = rows.get(wait.partner as usize) else { continue };
-            let cost = costs[number];
+            let mut rest = costs[number];
+            let whole = rest;
             let all = late.reasons(&rows[wait.row as usize], wait, &mut parts);
-            let mut rest = cost;
             for (other, part) in parts.drain(..) {
-                let handed_on = (u128::from(cost) * u128::from(part) / u128::from(all)) as u64;
-                costs[other] += handed_on;
-                rest -= handed_on;
+                for ((to, rest), whole) in costs[other].iter_mut().zip(&mut rest).zip(whole) {
+                    let handed_on = (u128::from(whole) * u128::from(part) / u128::from(all)) as u64;
+                    *to += handed_on;
+                    *rest -= handed_on;
+                }
             }
-            self.caused[wait.partner as usize] += rest;
+            let caused = rest.iter().sum::<u64>();
+            if caused > 0 {
+                self.caused[wait.partner as usize] += caused;
+                let RowWait { row, partner, path, kind, .. } = *wait;
+                let place = DelayPlace { late: partner, waiting: row, path, kind };
+                let sums = self.places.entry(place).or_default();
+                sums.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += rest);
+            }
         }
         self.waits.retain(|wait| wait.to > moment);
     }
@@ -169,35 +217,54 @@ mod tests {
     /// followed once, and all of it adds up.
     #[test]
     fn waits_that_overlap_are_followed_once() {
-        let mut delays = Delays { waits: Vec::new(), caused: vec![0; 2] };
+        let mut delays = Delays { caused: vec![0; 2], ..Delays::default() };
         let mut sum = 0;
         for at in 0..200 {
             for row in 0..2 {
                 let (from, to) = (at, at + 100);
-                delays.waits.push(RowWait { row, from, to, partner: 1 - row, is_within: false });
+                let partner = 1 - row;
+                delays.waits.push(RowWait {
+                    row,
+                    from,
+                    to,
+                    partner,
+                    path: 0,
+                    kind: 0,
+                    is_within: false,
+                });
                 sum += to - from;
             }
         }
-        assert_eq!(delays.finish().iter().sum::<u64>(), sum);
+        assert_eq!(delays.finish().0.iter().sum::<u64>(), sum);
     }
 
     proptest! {
         /// Whatever rows wait for each other, as logs of any clocks may tell: all of it adds up.
         #[test]
         fn delays_add_up_to_the_waits(
-            waits in prop::collection::vec((0..5u32, 0..200u64, 0..100u64, 0..5u32), 0..60)
+            waits in prop::collection::vec((0..5u32, 0..200u64, 0..100u64, 0..5u32, 0..3u8), 0..60)
         ) {
             // Rows 3 and 4 are threads of one process.
-            let wait = |(row, from, length, partner)| {
+            let wait = |(row, from, length, partner, kind)| {
                 let is_within = row >= 3 && partner >= 3;
-                RowWait { row, from, to: from + length, partner, is_within }
+                RowWait { row, from, to: from + length, partner, path: row, kind, is_within }
             };
             let waits: Vec<RowWait> = waits.into_iter().map(wait).collect();
-            let between = waits.iter().filter(|wait| !wait.is_within);
-            let sum: u64 = between.map(|wait| wait.to - wait.from).sum();
-            let mut delays = Delays { waits, caused: vec![0; 5] };
+            let mut sums = TimeByKind::default();
+            for wait in waits.iter().filter(|wait| !wait.is_within) {
+                sums[wait.kind as usize] += wait.to - wait.from;
+            }
+            let mut delays = Delays { waits, caused: vec![0; 5], ..Delays::default() };
             delays.follow_until(150);
-            prop_assert_eq!(delays.finish().iter().sum::<u64>(), sum);
+            let (caused, places) = delays.finish();
+            for (kind, sum) in sums.into_iter().enumerate() {
+                prop_assert_eq!(places.values().map(|of| of[kind]).sum::<u64>(), sum);
+            }
+            for (late, caused) in caused.into_iter().enumerate() {
+                let of = places.iter().filter(|(place, _)| place.late as usize == late);
+                let began = of.map(|(_, times)| times.iter().sum::<u64>()).sum::<u64>();
+                prop_assert_eq!(began, caused);
+            }
         }
     }
 }

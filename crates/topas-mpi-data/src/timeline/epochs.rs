@@ -265,9 +265,9 @@ impl EpochWait {
                 Sign::Post => NoteKind::Post,
                 Sign::AccessEnd => NoteKind::AccessEnd,
             };
-            let place = self.call.place;
-            notes
-                .add(TimelineNote { place, kind, wait, partner: row, moment }, TimeClass::OneSided);
+            let TimedCall { place, path, .. } = self.call;
+            let note = TimelineNote { place, path, kind, wait, partner: row, moment };
+            notes.add(note, TimeClass::OneSided);
         }
     }
 }

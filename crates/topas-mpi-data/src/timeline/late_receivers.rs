@@ -101,6 +101,7 @@ impl LateReceivers {
         let waited = late.moment > call.began && call.ended - call.began >= SHORT_SEND;
         let note = waited.then(|| TimelineNote {
             place: call.place,
+            path: call.path,
             kind: NoteKind::LateReceiver,
             wait: late.moment - call.began,
             partner: late.row,

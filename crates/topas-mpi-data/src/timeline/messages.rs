@@ -25,6 +25,8 @@ pub(super) struct TimedCall {
     pub(super) place: CallPlace,
     pub(super) began: u64,
     pub(super) ended: u64,
+    /// The number of its call path in its process; 0 if that is not known
+    pub(super) path: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -310,6 +312,7 @@ impl Messages {
         }
         let note = waited.then(|| TimelineNote {
             place: send.place,
+            path: send.path,
             kind: NoteKind::LateReceiver,
             wait: call.began - send.began,
             partner: call.place.row,
@@ -365,6 +368,7 @@ fn probed(call: TimedCall, sent: &SentMessage, notes: &mut Notes) {
 fn received(call: TimedCall, sent: &SentMessage, wait: u64) -> TimelineNote {
     TimelineNote {
         place: call.place,
+        path: call.path,
         kind: NoteKind::Message,
         wait,
         partner: sent.call.place.row,

@@ -1,6 +1,8 @@
 //! What was found out about single calls: for whom they waited, and which messages they received.
 
-use super::delays::Delays;
+use std::collections::BTreeMap;
+
+use super::delays::{DelayPlace, Delays, TimeByKind};
 use super::rows::{CallPlace, TimelineRow};
 use super::states::TimeClass;
 
@@ -40,6 +42,8 @@ impl NoteKind {
 pub struct TimelineNote {
     /// The call
     pub place: CallPlace,
+    /// The number of its call path in its process; 0 if that is not known
+    pub path: u32,
     /// What
     pub kind: NoteKind,
     /// For how long the call waited from its beginning on, in ns
@@ -93,8 +97,8 @@ impl Notes {
         }
     }
 
-    /// The time for which others waited because of each row, in ns. Everything was booked.
-    pub(super) fn delays(&mut self) -> Vec<u64> {
+    /// The time for which others waited because of each row, in ns, and where it begins. Everything was booked.
+    pub(super) fn delays(&mut self) -> (Vec<u64>, BTreeMap<DelayPlace, TimeByKind>) {
         self.delays.finish()
     }
 

@@ -286,6 +286,15 @@ impl TimelineRow {
         self.has_lost
     }
 
+    /// What the row waited in calls that ended, in ns.
+    pub fn waited(&self) -> u64 {
+        let times = self.times_of_events();
+        let waits = TimeClass::ALL.iter().filter(|class| class.is_wait());
+        // Numbers that a damaged log tells may add up to anything.
+        let waits = waits.filter_map(|class| times.get(*class as usize));
+        waits.fold(0, |all, time| all.saturating_add(*time))
+    }
+
     /// The waits in the call that did not end, in ns: the log does not tell for whom.
     pub fn unended_wait(&self) -> u64 {
         self.unended_call().filter(|part| part.class.is_wait()).map_or(0, TailPart::time)

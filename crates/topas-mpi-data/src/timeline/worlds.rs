@@ -7,7 +7,7 @@ use std::io;
 use super::clock::{HostClocks, RowClock, clocks, put_beside};
 use super::named_states::{NamedState, StateSum};
 use super::objects::TimelineObject;
-use super::{Timeline, TimelineProcess, launches, slice_calls_of};
+use super::{DelayPlace, Timeline, TimelineProcess, launches, slice_calls_of};
 use crate::trace::{TraceLog, TraceProcess, TraceSkips};
 
 /// A world of a run.
@@ -83,6 +83,10 @@ impl<'l> Timeline<'l> {
             note.place.row += rows;
             note.partner += rows;
         }
+        let placed = std::mem::take(&mut other.delay_places).into_iter().map(|(place, times)| {
+            (DelayPlace { late: place.late + rows, waiting: place.waiting + rows, ..place }, times)
+        });
+        self.delay_places.extend(placed);
         let names: Vec<u32> = other.state_sums.iter().map(|sum| self.add_state_sum(sum)).collect();
         let renamed = |state: NamedState| NamedState {
             row: state.row + rows,

@@ -1,8 +1,8 @@
 //! Which rank is charged with the waits of a launch.
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, compute_as_long, leading,
-    others_wait_longer, own_waits,
+    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, compute_as_long, far_ahead,
+    leading, own_waits, seems_to_begin, take_turns, waited_for_others,
 };
 
 use super::culprit::WORTH_A_CHARGE;
@@ -38,14 +38,19 @@ impl Charge {
         if !is_alone && waited.saturating_mul(LITTLE) < whole {
             return None;
         }
-        let beginning = is_alone.then(|| DelayBeginning::of(profile, *last)).flatten();
+        // An event log has followed all waits to their begin.
+        let is_late = is_alone && profile.logged.is_none();
+        let beginning = is_late.then(|| DelayBeginning::of(profile, *last)).flatten();
         if let Some(beginning) = beginning {
             return Some(Charge::Chain(beginning));
         }
         let time = |blame: &Blame| blame.time() as f64 / 1e9;
         let sum = all.iter().map(|(_, blame)| time(blame)).sum();
         let times = all.iter().map(|(rank, blame)| (*rank, time(blame)));
-        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some() && is_alone;
+        let takes_turns = take_turns(profile, *last, time(most));
+        let leads = leading(times, sum, |rank| own_waits(profile, *rank)).is_some()
+            && is_alone
+            && !seems_to_begin(profile, *last, time(most));
         let origin = (!leads).then(|| origins.first()).flatten();
         let origin = origin.or_else(|| origins.handed_on(*last));
         if let Some((rank, time)) = origin.filter(|(_, time)| is_worth((time * 1e9) as u128)) {
@@ -55,12 +60,17 @@ impl Charge {
         let is_close = |(_, blame): &(u32, Blame)| 3.0 * time(blame) > 2.0 * time(most);
         let are_alike =
             all.get(1).is_some_and(is_close) && 2.0 * own_waits(profile, *last) >= time(most);
-        let waits_as_long = 4.0 * others_wait_longer(profile, *last) < time(most);
         // Where one rank collects what many give, each of these is late in turn.
         let also = || compute_as_long(profile, *last).len();
         let is_one_of_many = 2.0 * time(most) < sum && 2 * also() >= profile.ranks.len() - 1;
-        let take_turns = !leads && (are_alike || waits_as_long || is_one_of_many);
-        Some(if take_turns || !is_alone { Charge::Turns } else { Charge::Late(*last) })
+        let is_ahead = far_ahead(profile, Blame::time) == Some(*last);
+        let take_turns = !leads && !is_ahead && (are_alike || takes_turns || is_one_of_many);
+        let is_handed_on = || profile.logged.is_some() && !is_direct(profile, *last, most.time());
+        Some(match () {
+            () if take_turns || !is_alone => Charge::Turns,
+            () if is_handed_on() => Charge::Origin(*last, time(most)),
+            () => Charge::Late(*last),
+        })
     }
 
     /// The rank that is charged.
@@ -71,4 +81,14 @@ impl Charge {
             Charge::Turns => None,
         }
     }
+}
+
+/// Whether what begins in a rank, in ns, is about what the others wait for it directly.
+fn is_direct(profile: &MpiProfile, late: u32, begins: u128) -> bool {
+    /// In tenths of what they wait
+    const ABOUT: std::ops::RangeInclusive<u128> = 9..=11;
+    let waits = profile.ranks.iter().flat_map(waited_for_others);
+    let direct =
+        waits.filter(|(peer, _)| *peer == late).map(|(_, blame)| blame.time()).sum::<u128>();
+    (direct * ABOUT.start()..=direct * ABOUT.end()).contains(&(10 * begins))
 }

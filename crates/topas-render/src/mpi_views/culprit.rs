@@ -75,7 +75,7 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<MeasuredWaits> {
     Some(MeasuredWaits {
         time: waited,
         rank: charge.as_ref().and_then(Charge::rank),
-        is_in_turn: matches!(charge, Some(Charge::Turns)) && has_one_caller(profile),
+        is_in_turn: matches!(charge, Some(Charge::Turns)) && is_followed(profile),
     })
 }
 
@@ -275,8 +275,12 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             // How much of what begins in it reaches the end of MPI is not known.
             let reason = ReasonOfWaits { at_end: None, ..reason };
             let why = mostly_in(profile, paths, first, reason);
-            waits = format!("Rank {first} makes the others wait{why}.");
-            begins = Some(followed(begun));
+            let rest = less_than_half(profile, first, begun, &all, waited);
+            waits = match rest {
+                None => format!("Rank {first} makes the others wait{why}."),
+                Some(_) => format!("The others wait longest for rank {first}{why}."),
+            };
+            begins = Some(followed(begun) + &rest.unwrap_or_default());
             (first, reason, Some(begun))
         }
         Charge::Late(last) => {
@@ -289,18 +293,9 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 format!("{who} {time} s for rank {last}, {share} of the time of all {whose}{why}.");
             if 10 * begins_in(last) >= REACHES_OTHERS * blame.time() {
                 begins = Some(followed(begins_in(last)));
-            } else if 2 * blame.time() < waited {
-                let of = percent_of(blame.time(), waited);
-                waits += &format!(" That is {of} of what they wait for each other");
-                // A rank that is far ahead of all others is not acquitted.
-                waits += &match all.get(1) {
-                    Some((next, second)) if 2 * blame.time() >= 3 * second.time() => format!(
-                        ", more than for any other rank: next is rank {next} with {}.",
-                        percent_of(second.time(), waited)
-                    ),
-                    _ if !has_one_caller(profile) => format!(". {NOT_FOLLOWED}"),
-                    _ => ": no rank causes most of it.".to_owned(),
-                };
+            } else {
+                waits +=
+                    &less_than_half(profile, last, blame.time(), &all, waited).unwrap_or_default();
             }
             (last, reason, Some(blame.time().max(begins_in(last))))
         }
@@ -336,6 +331,39 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         }),
         second: second(profile, paths, &origins, rank, waited),
     }))
+}
+
+/// That less than half of what ranks wait for each other, `waited` in all, is because of a rank, if so: a sentence behind a
+/// blank. `all` is what they wait for each rank, most first; times in ns.
+fn less_than_half(
+    profile: &MpiProfile,
+    rank: u32,
+    time: u128,
+    all: &[(u32, Blame)],
+    waited: u128,
+) -> Option<String> {
+    if 2 * time >= waited {
+        return None;
+    }
+    let of = percent_of(time, waited);
+    let text = format!(" That is {of} of what they wait for each other");
+    // A rank that is far ahead of all others is not acquitted.
+    let next = all.iter().find(|(other, _)| *other != rank);
+    Some(
+        text + &match next {
+            Some((next, second)) if 2 * time >= 3 * second.time() => format!(
+                ", more than for any other rank: next is rank {next} with {}.",
+                percent_of(second.time(), waited)
+            ),
+            _ if !is_followed(profile) => format!(". {NOT_FOLLOWED}"),
+            _ => ": no rank causes most of it.".to_owned(),
+        },
+    )
+}
+
+/// Whether it is known in which ranks waits begin.
+fn is_followed(profile: &MpiProfile) -> bool {
+    profile.logged.is_some() || has_one_caller(profile)
 }
 
 /// The rank of another world for which a rank waits so long that this explains half of what each of the others waits for it
@@ -452,7 +480,7 @@ fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
     if all.len() > NAMED {
         words.push("less for others".to_owned());
     }
-    let end = if has_one_caller(profile) { "No rank causes most of it." } else { NOT_FOLLOWED };
+    let end = if is_followed(profile) { "No rank causes most of it." } else { NOT_FOLLOWED };
     format!(
         "The ranks wait for each other in turn, {} of the time of all {}: {}. {end}",
         percent_of(waited, callers.time),

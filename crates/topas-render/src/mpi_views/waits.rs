@@ -74,8 +74,12 @@ pub(super) fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
     by_rank(profile.ranks.iter().flat_map(|rank| rank.sums.waits.blamed.iter().copied()))
 }
 
-/// What others waited for each rank of the world, in MPI or asleep between calls that asked in vain, that with most first.
+/// What others waited for each rank of the world, in MPI or asleep between calls that asked in vain, that with most first. If
+/// an event log tells it, what they waited because of each rank, directly or not.
 pub(super) fn waited_by_others(profile: &MpiProfile) -> Vec<(u32, Blame)> {
+    if let Some(logged) = &profile.logged {
+        return by_rank(logged.begins_at_calls());
+    }
     by_rank(profile.ranks.iter().flat_map(waited_for_others))
 }
 

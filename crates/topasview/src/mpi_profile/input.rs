@@ -9,8 +9,9 @@ use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, TraceLog, data_file_beside,
-    is_event_log, is_spool, own_uid, read_profiles, read_spool, read_spool_files, trace_files,
+    Calibration, CalibrationError, LoggedDelays, MpiProfile, Origin, SpoolReading, Timeline,
+    TraceLog, data_file_beside, is_event_log, is_spool, own_uid, read_profiles, read_spool,
+    read_spool_files, trace_files,
 };
 use topas_terminal::Progress;
 
@@ -61,10 +62,8 @@ impl<'a> MpiInput<'a> {
         self.ranks()
     }
 
-    /// The command that replays the event log of a launch beside the files that were named; None if none is there.
-    pub fn replay(&self, profile: &MpiProfile) -> Option<String> {
-        /// Logs that are named one by one
-        const NAMED: usize = 3;
+    /// The event logs of a launch beside the files that were named, with the names by which a user finds them.
+    fn logs_of(&self, profile: &MpiProfile) -> Vec<(PathBuf, TraceLog)> {
         let directory = |path: &PathBuf| match path.parent() {
             _ if path.is_dir() => path.clone(),
             Some(parent) => parent.to_path_buf(),
@@ -75,21 +74,49 @@ impl<'a> MpiInput<'a> {
             directories.push(PathBuf::new());
         }
         directories.dedup();
-        let id = String::from_utf8_lossy(&profile.facts.id);
-        let (mut found, mut has_others) = (Vec::new(), false);
+        let mut found = Vec::new();
         for directory in &directories {
             let here = Path::new(".");
             let listed = if directory.as_os_str().is_empty() { here } else { directory };
             for path in trace_files(listed).unwrap_or_default() {
-                let Ok(log) = TraceLog::open(&path) else { continue };
-                let is_own = |id_of: &str| *id_of == *id;
-                let mut ids = log.processes.iter().map(|process| process.facts.value("id"));
-                if ids.clone().any(is_own) {
-                    has_others |= !ids.all(is_own);
-                    found.push(directory.join(path.file_name()?));
+                let (Ok(log), Some(name)) = (TraceLog::open(&path), path.file_name()) else {
+                    continue;
+                };
+                if ids_in(&log).any(|id| id.as_bytes() == &*profile.facts.id) {
+                    found.push((directory.join(name), log));
                 }
             }
         }
+        found
+    }
+
+    /// In which ranks the waits of a launch begin, by its event log beside the files that were named. None if there is none,
+    /// if that takes long, or if it does not tell.
+    pub fn logged(&self, profile: &MpiProfile) -> Option<LoggedDelays> {
+        /// Largest logs that are read for a sentence, in B: of some ten million calls
+        const MOST_READ: u64 = 64_000_000;
+        if !profile.total.waits.measured || profile.origin == Origin::Live {
+            return None;
+        }
+        let logs: Vec<TraceLog> = self.logs_of(profile).into_iter().map(|(_, log)| log).collect();
+        let bytes: u64 =
+            logs.iter().map(|log| log.length().unwrap_or(u64::MAX)).fold(0, u64::saturating_add);
+        if logs.is_empty() || bytes > MOST_READ {
+            return None;
+        }
+        let id = String::from_utf8_lossy(&profile.facts.id);
+        let timeline = Timeline::read(&logs, Some(&id), |_, _| {}).ok()??;
+        LoggedDelays::of(&timeline, profile)
+    }
+
+    /// The command that replays the event log of a launch beside the files that were named; None if none is there.
+    pub fn replay(&self, profile: &MpiProfile) -> Option<String> {
+        /// Logs that are named one by one
+        const NAMED: usize = 3;
+        let id = String::from_utf8_lossy(&profile.facts.id);
+        let logs = self.logs_of(profile);
+        let has_others = logs.iter().any(|(_, log)| ids_in(log).any(|own| *own != *id));
+        let found: Vec<PathBuf> = logs.into_iter().map(|(path, _)| path).collect();
         let word = |path: &PathBuf| {
             let text = path.display().to_string();
             let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@".contains(c);
@@ -376,6 +403,11 @@ pub const LOG_ALONE: &str = "topasview --timeline and topas-mpi replay show an e
 pub fn files_of_logs(logs: &[PathBuf]) -> impl Iterator<Item = Source> {
     let beside: BTreeSet<PathBuf> = logs.iter().filter_map(|log| data_file_beside(log)).collect();
     beside.into_iter().map(Source::File)
+}
+
+/// The ids of the launches in a log, one for each process.
+fn ids_in(log: &TraceLog) -> impl Iterator<Item = &str> {
+    log.processes.iter().map(|process| process.facts.value("id"))
 }
 
 /// How many launches, in words.

@@ -38,8 +38,13 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         None => None,
         Some(at) => Some(picked.at(at).ok_or_else(|| no_subtotal(picked, at))?),
     };
-    let profile = subtotal.as_ref().unwrap_or(picked);
     let asked = args.mpi.views();
+    let logged = match &subtotal {
+        None if asks_for_culprit(&asked) => input.logged(picked),
+        _ => None,
+    };
+    let known = logged.map(|logged| MpiProfile { logged: Some(logged), ..picked.clone() });
+    let profile = subtotal.as_ref().or(known.as_ref()).unwrap_or(picked);
     // A page without views that are asked for has all of them.
     let is_of_all = args.html.is_some() && asked.is_empty();
     let has_costs = args.mpi.calibration.is_some() || is_of_all || asked.contains(&View::Routines);
@@ -126,6 +131,11 @@ fn compare(
         compare_text(&before, &after)
     };
     Ok(TOOL.print(text.as_bytes()))
+}
+
+/// Whether a view names the rank for which the others wait.
+fn asks_for_culprit(asked: &[View]) -> bool {
+    asked.is_empty() || asked.contains(&View::Overview) || asked.contains(&View::Waits)
 }
 
 /// Whether a view shows call paths. The first sentence names the source where waits were told apart.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_mpi_data::{
-    MpiProfile, NumberedWorld, Timeline, data_file_beside, first_world, processors_of,
-    read_launch_profiles, read_profiles, world_links, worlds_started_by,
+    LoggedDelays, MpiProfile, NumberedWorld, Timeline, data_file_beside, first_world,
+    processors_of, read_launch_profiles, read_profiles, world_links, worlds_started_by,
 };
 use topas_render::mpi_views::{PathViews, crowded_node, starter, starters_in_words};
 use topas_render::timeline::PageWorld;
@@ -58,6 +58,15 @@ impl RunWorlds {
     /// The ids of the launches, in the order of their numbers.
     pub(super) fn ids(&self) -> Vec<&str> {
         self.worlds.iter().map(|world| world.id.as_str()).collect()
+    }
+
+    /// Tells the profile of the only world of a time line in which ranks waits begin.
+    pub(super) fn follow(&mut self, timeline: &Timeline<'_>) {
+        if let [world] = &self.worlds[..]
+            && let Some(profile) = self.profiles.get_mut(world.profile)
+        {
+            profile.logged = LoggedDelays::of(timeline, profile);
+        }
     }
 
     /// The call paths of all worlds, as far as they were counted.

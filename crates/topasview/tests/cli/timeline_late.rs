@@ -86,3 +86,48 @@ fn ranks_that_wait_in_turn_by_the_profile_have_no_late_one() {
     fs::write(dir.path().join("run.out"), topas_testkit::with_lengths(&star)).unwrap();
     assert!(late(&shown(dir.path(), &["--timeline"])));
 }
+
+/// What is told first of ranks that wait, in one line.
+fn first_words(dir: &std::path::Path) -> String {
+    let told = shown(dir, &["--mpi", "run.out"]);
+    let words = told.split("\n\n").nth(1).expect("a sentence");
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// By the sums of this profile all wait for rank 2, as where one passes on what another began: the log beside the profile
+/// tells where it began, in the same numbers as the page, if it has the waits that were measured.
+#[test]
+fn the_first_sentence_goes_by_the_log_beside_the_profile() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("run.n1.trace");
+    const ONE_SECOND: &[(u32, f64)] = &[(2, 1.0)];
+    const TWO_SECONDS: &[(u32, f64)] = &[(2, 2.0)];
+    let write = |to_two: &'static [(u32, f64)]| {
+        let ranks: [MadeRank; 4] = [(7.0, to_two), (8.0, &[(2, 0.5)]), (9.0, &[]), (7.0, to_two)];
+        let text = profile(&ranks, "Barrier", "").replace("9eb2e2e308beb768", "made-up");
+        fs::write(dir.path().join("run.out"), topas_testkit::with_lengths(&text)).unwrap();
+    };
+    write(ONE_SECOND);
+    let by_sums = first_words(dir.path());
+    assert!(by_sums.starts_with("The others wait 2.500 s for rank 2,"), "{by_sums}");
+    fs::write(&log, logs(4, &[(2, 600), (1, 400)]).concat()).unwrap();
+    let by_log = first_words(dir.path());
+    for part in [
+        "Rank 2 makes the others wait",
+        "Of 2.500 s that the ranks wait for each other, ",
+        " 1.800 s begin in it, followed from rank to rank.",
+        "Rank 1 makes others wait, too: 1.200 of the 2.500 s that the ranks wait for each other begin in it.",
+    ] {
+        assert!(by_log.contains(part), "{part}: {by_log}");
+    }
+    let page = shown(dir.path(), &["--timeline"]);
+    let words = "Rank 2 is late: 1.800 s of this, 60.0 %, are delays that arose there, and 1.200 s, 40.0 %, in rank 1.";
+    assert!(page.contains(words), "{page:.4000}");
+    // A log that tells half of the waits says nothing of the rest, and none of another launch says anything.
+    write(TWO_SECONDS);
+    assert!(first_words(dir.path()).starts_with("The others wait 4.500 s for rank 2,"));
+    write(ONE_SECOND);
+    let other = logs(4, &[(2, 600), (1, 400)]).concat();
+    fs::write(&log, &other[..other.len() / 2]).unwrap();
+    assert_eq!(first_words(dir.path()), by_sums, "the log is cut");
+}
