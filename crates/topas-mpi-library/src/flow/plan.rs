@@ -105,6 +105,8 @@ pub struct HotPlaces {
     pub datatype: Place,
     /// Its peer, or the root
     pub peer: Place,
+    /// Its tag
+    pub tag: Place,
     /// The communicator
     pub object: Place,
     /// The request, or the status
@@ -114,17 +116,23 @@ pub struct HotPlaces {
 impl HotPlaces {
     /// Those of a shape, by its number; None if its functions have their arguments at different places.
     pub const fn of(hot: u8) -> Option<HotPlaces> {
-        let [count, datatype, peer, object, last] = match hot {
-            hot if hot == Hot::Send as u8 => [1, 2, 3, 5, NONE],
-            hot if hot == Hot::Isend as u8 || hot == Hot::Recv as u8 || hot == Hot::Irecv as u8 => {
-                [1, 2, 3, 5, 6]
+        let [count, datatype, peer, tag, object, last] = match hot {
+            hot if hot == Hot::Send as u8 => {
+                return Some(HotPlaces { last: NONE, ..HotPlaces::MESSAGE });
             }
-            hot if hot == Hot::Both as u8 => [2, 3, NONE, 5, NONE],
-            hot if hot == Hot::Bcast as u8 => [1, 2, 3, 4, NONE],
+            hot if hot == Hot::Isend as u8 || hot == Hot::Recv as u8 || hot == Hot::Irecv as u8 => {
+                return Some(HotPlaces::MESSAGE);
+            }
+            hot if hot == Hot::Both as u8 => [2, 3, NONE, NONE, 5, NONE],
+            hot if hot == Hot::Bcast as u8 => [1, 2, 3, NONE, 4, NONE],
             _ => return None,
         };
-        Some(HotPlaces { count, datatype, peer, object, last })
+        Some(HotPlaces { count, datatype, peer, tag, object, last })
     }
+
+    /// Those of a call that sends one message or receives one.
+    pub const MESSAGE: HotPlaces =
+        HotPlaces { count: 1, datatype: 2, peer: 3, tag: 4, object: 5, last: 6 };
 
     /// Whether the arguments of a function stand there.
     const fn are_of(&self, plan: &CallPlan) -> bool {

@@ -16,12 +16,15 @@ use crate::entry::descriptor;
 use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{self, Ledger};
 use crate::flow::library::{self, Library};
-use crate::flow::plan::{Hot, PLANS, Place};
+use crate::flow::plan::{Hot, HotPlaces, PLANS, Place};
 use crate::frame::Frame;
 use crate::requests::{FoundRequest, flag};
 use crate::thread::Thread;
 
 use core::sync::atomic::Ordering::Relaxed;
+
+/// Where calls that send one message or receive one have their arguments.
+const MESSAGE: HotPlaces = HotPlaces::MESSAGE;
 
 /// Ways that are known at the same time.
 const WAYS: usize = 256;
@@ -53,6 +56,12 @@ impl Lane {
         ((handle ^ word.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
     }
 
+    /// Whether it is the way with this word.
+    #[inline(always)]
+    const fn is(&self, handle: u64, word: u64) -> bool {
+        self.handle == handle && self.word == word
+    }
+
     /// The rank of the world, and where stamps go.
     #[inline(always)]
     fn end(&self) -> (u32, &Ring) {
@@ -76,6 +85,8 @@ struct Gathering {
 /// What was met before. Zero at its beginning.
 pub struct Known {
     lanes: [Lane; WAYS],
+    /// The place of the way by which a message came last that was received from anybody
+    latest: usize,
     gatherings: [Gathering; ledger::PLACES],
 }
 
@@ -87,7 +98,7 @@ impl Known {
             Lane { handle: 0, word: 0, ring: core::ptr::null(), address: NOBODY, age: 0 };
         const GATHERING: Gathering =
             Gathering { handle: 0, ring: core::ptr::null(), size: 0, age: 0 };
-        Known { lanes: [LANE; WAYS], gatherings: [GATHERING; ledger::PLACES] }
+        Known { lanes: [LANE; WAYS], latest: 0, gatherings: [GATHERING; ledger::PLACES] }
     }
 
     /// How messages like these go, if that is known.
@@ -99,8 +110,27 @@ impl Known {
         }
         let word = Lane::word(rank, tag, side);
         let lane = element(&self.lanes, Lane::place(handle, word));
-        let same = lane.handle == handle && lane.word == word;
-        (same && lane.age == numbers::age()).then_some(lane)
+        (lane.is(handle, word) && lane.age == numbers::age()).then_some(lane)
+    }
+
+    /// The same of a message that was received from anybody. From where it came stands in the status, which the MPI has just
+    /// written: a processor can only look for the way once it has read that, but goes on by the way of the last such
+    /// message before, and takes it back if the message came by another.
+    #[inline(always)]
+    fn lane_from_anybody(&mut self, handle: u64, (rank, tag): (i32, i32)) -> Option<&Lane> {
+        if (rank | tag) < 0 {
+            return None;
+        }
+        let word = Lane::word(rank, tag, Side::Post);
+        let mut lane = element(&self.lanes, self.latest);
+        if !lane.is(handle, word) {
+            self.latest = Lane::place(handle, word);
+            lane = element(&self.lanes, self.latest);
+            if !lane.is(handle, word) {
+                return None;
+            }
+        }
+        (lane.age == numbers::age()).then_some(lane)
     }
 
     /// The place of a communicator, plus 1.
@@ -305,21 +335,19 @@ pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bo
         hot if hot == Hot::Rma as u8 || hot == Hot::Both as u8 || hot == Hot::Bcast as u8 => {
             !role.matters()
         }
-        hot if hot == Hot::Send as u8 && role.act == Act::Send => {
-            call(frame, thread, now).is_some_and(|call| sent(library, role, frame, call))
+        hot if hot == Hot::Send as u8 => {
+            call(frame, thread, now).is_some_and(|call| sent(library, frame, call))
         }
-        hot if hot == Hot::Recv as u8 && role.act == Act::Receive => {
-            call(frame, thread, now).is_some_and(|call| received(library, role, frame, call))
+        hot if hot == Hot::Recv as u8 => {
+            call(frame, thread, now).is_some_and(|call| received(library, frame, call))
         }
         hot if hot == Hot::Sendrecv as u8 && role.act == Act::SendReceive => {
             call(frame, thread, now).is_some_and(|call| exchanged(library, role, frame, call))
         }
-        hot if hot == Hot::Isend as u8 && role.act == Act::SendStarted => {
+        hot if hot == Hot::Isend as u8 => {
             send_started(library, role, frame, thread, partners::here())
         }
-        hot if hot == Hot::Irecv as u8 && role.act == Act::ReceivePosted => {
-            receive_posted(library, role, frame, thread, partners::here())
-        }
+        hot if hot == Hot::Irecv as u8 => receive_posted(library, frame, thread, partners::here()),
         _ => false,
     }
 }
@@ -349,21 +377,37 @@ const fn path_of(call: &Call) -> u16 {
     (call.function >> 16) as u16
 }
 
+/// The communicator of a call that sends one message or receives one, and the rank and tag that it names.
 #[inline(always)]
-fn sent(library: &Library, role: &Role, frame: &Frame, call: Call) -> bool {
+fn named(library: &Library, frame: &Frame) -> (u64, (i32, i32)) {
+    let comm = handle(library, &frame.args, MESSAGE.object);
+    (comm, (int(frame, MESSAGE.peer), int(frame, MESSAGE.tag)))
+}
+
+#[inline(always)]
+fn sent(library: &Library, frame: &Frame, call: Call) -> bool {
     let Some(State { engine, boards, known, .. }) = alone() else { return false };
-    let comm = handle(library, &frame.args, role.comm);
-    let to = (int(frame, role.dest), int(frame, role.sendtag));
+    let (comm, to) = named(library, frame);
     let Some(lane) = known.lane(comm, to, Side::Send) else { return false };
     engine.sent_at_once(boards, &call, lane.end(), path_of(&call))
 }
 
 #[inline(always)]
-fn received(library: &Library, role: &Role, frame: &Frame, call: Call) -> bool {
+fn received(library: &Library, frame: &Frame, call: Call) -> bool {
     let Some(State { engine, boards, known, .. }) = alone() else { return false };
-    let comm = handle(library, &frame.args, role.comm);
-    let from = source(library, role, &frame.args);
-    let Some(lane) = known.lane(comm, from, Side::Post) else { return false };
+    let (comm, from) = named(library, frame);
+    let lane = if (from.0 | from.1) >= 0 {
+        known.lane(comm, from, Side::Post)
+    } else {
+        let status = word(&frame.args, MESSAGE.last);
+        if status == library.status_ignore || from.0 == library.proc_null {
+            return false;
+        }
+        // SAFETY: the status of a call that was successful.
+        let from = unsafe { library::source_and_tag_in(library, status as *const u8) };
+        known.lane_from_anybody(comm, from)
+    };
+    let Some(lane) = lane else { return false };
     engine.received_at_once(boards, &call, lane.end(), path_of(&call))
 }
 
@@ -387,15 +431,10 @@ fn began(thread: &Thread) -> u64 {
 
 /// What is kept of the request that a call has written, if anything is.
 #[inline(always)]
-fn request(
-    library: &Library,
-    role: &Role,
-    frame: &Frame,
-    thread: &mut Thread,
-) -> Option<FoundRequest> {
+fn request(library: &Library, frame: &Frame, thread: &mut Thread) -> Option<FoundRequest> {
     // SAFETY: a request that the call has written; the ledger of this thread alone.
     unsafe {
-        let request = library::handle_at(library, word(&frame.args, role.request), 0);
+        let request = library::handle_at(library, word(&frame.args, MESSAGE.last), 0);
         (*(thread.flow as *const Ledger)).requests.latest(request)
     }
 }
@@ -409,13 +448,12 @@ fn send_started(
     path: u16,
 ) -> bool {
     let Some(State { engine, known, .. }) = alone() else { return false };
-    let comm = handle(library, &frame.args, role.comm);
-    let to = (int(frame, role.dest), int(frame, role.sendtag));
+    let (comm, to) = named(library, frame);
     let Some(lane) = known.lane(comm, to, Side::Send) else { return false };
     let moment = began(thread);
     let number = lane.end().1.publish_by(moment, path);
     // What is not kept nobody completes: many operations share its request.
-    if let Some(found) = request(library, role, frame, thread) {
+    if let Some(found) = request(library, frame, thread) {
         let entry = found.entry();
         let id = engine.send_numbered(&lane.address, moment, number, role.counted(entry.sent));
         found.set_flags(entry.flags & flag::BELOW_POST | id << flag::POST_AT);
@@ -424,18 +462,11 @@ fn send_started(
 }
 
 #[inline(always)]
-fn receive_posted(
-    library: &Library,
-    role: &Role,
-    frame: &Frame,
-    thread: &mut Thread,
-    path: u16,
-) -> bool {
+fn receive_posted(library: &Library, frame: &Frame, thread: &mut Thread, path: u16) -> bool {
     let Some(State { engine, known, .. }) = alone() else { return false };
-    let comm = handle(library, &frame.args, role.comm);
-    let from = (int(frame, role.source), int(frame, role.recvtag));
+    let (comm, from) = named(library, frame);
     let Some(lane) = known.lane(comm, from, Side::Post) else { return false };
-    let Some(found) = request(library, role, frame, thread) else { return false };
+    let Some(found) = request(library, frame, thread) else { return false };
     let ring = lane.end().1;
     let posted = engine.receive_numbered(&lane.address, began(thread), ring, path);
     let Some(id) = posted else { return false };

@@ -12,7 +12,7 @@ use topas_mpi_waits::collective::Shape;
 use topas_mpi_waits::protocol;
 
 use crate::flow::plan::make::{of_kind, or, place};
-use crate::flow::plan::{NONE, Place};
+use crate::flow::plan::{Hot, HotPlaces, NONE, PLANS, Place};
 
 /// What a function means for waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +189,33 @@ impl Role {
 
 /// By number of the function.
 pub static ROLES: [Role; FUNCTIONS] = roles();
+
+/// Functions of a shape of one message mean the same for waits, and have their arguments at the same places:
+/// what tells waits of their calls at once looks into no role.
+const _: () = {
+    const MESSAGE: HotPlaces = HotPlaces::MESSAGE;
+    let mut function = 0;
+    while function < FUNCTIONS {
+        let (hot, role) = (PLANS[function].hot, &ROLES[function]);
+        let [rank, tag] = match (hot, role.act) {
+            (Hot::Send, Act::Send) | (Hot::Isend, Act::SendStarted) => [role.dest, role.sendtag],
+            (Hot::Recv, Act::Receive) | (Hot::Irecv, Act::ReceivePosted) => {
+                [role.source, role.recvtag]
+            }
+            (Hot::Send | Hot::Isend | Hot::Recv | Hot::Irecv, _) => [NONE, NONE],
+            _ => [MESSAGE.peer, MESSAGE.tag],
+        };
+        let last = match hot {
+            Hot::Recv => role.status,
+            Hot::Isend | Hot::Irecv => role.request,
+            _ => MESSAGE.last,
+        };
+        assert!(rank == MESSAGE.peer && tag == MESSAGE.tag && last == MESSAGE.last);
+        let is_message = matches!(hot, Hot::Send | Hot::Isend | Hot::Recv | Hot::Irecv);
+        assert!(!is_message || role.comm == MESSAGE.object);
+        function += 1;
+    }
+};
 
 const fn act(f: &Function) -> Act {
     use CallProgress::{Blocking, Nonblocking, Persistent};
