@@ -242,10 +242,8 @@ fn role_of(frame: &Frame) -> &'static Role {
 /// communicator that was met before.
 #[inline(always)]
 pub fn come(frame: &mut Frame, now: u64) -> bool {
-    let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
-        return false;
-    };
-    let handle = handle(library, &frame.args, role.members);
+    let Some(library) = library::library() else { return false };
+    let handle = handle(library, &frame.args, role_of(frame).members);
     let Some(state) = alone() else { return false };
     let Some(place) = state.known.gathering(handle) else { return false };
     // SAFETY: a ring of this rank, which stays where it is.
