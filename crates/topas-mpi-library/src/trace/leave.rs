@@ -27,7 +27,15 @@ pub fn leave(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: 
     if !expected.holds(log.period) {
         return leave_in_general(frame, thread, sent, now, received);
     }
-    if !expected.is_about_nothing() {
+    if expected.is_about_nothing() {
+        let is_same = expected.has_moved([sent, received]);
+        if expected.moves_bytes() && !(is_same && frame.symbol.binding().is_c()) {
+            return leave_compared::<false>(frame, thread, sent, now, received);
+        }
+    } else {
+        if expected.is_open_message() {
+            return leave_open_message(frame, thread, sent, now, received);
+        }
         // Most calls are about a message.
         if !expected.is_message() || !frame.symbol.binding().is_c() {
             return leave_compared::<false>(frame, thread, sent, now, received);
@@ -38,6 +46,24 @@ pub fn leave(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: 
         if !expected.has_moved([sent, received]) {
             return put_moved(frame, thread, sent, now, received);
         }
+    }
+    put::<false>(frame, thread, sent, now, received);
+}
+
+/// The same of a call about one message, whose words leave open from where it came.
+#[inline(never)]
+fn leave_open_message(frame: &Frame, thread: &mut Thread, sent: u64, now: u64, received: u64) {
+    // SAFETY: the thread's own.
+    let log = unsafe { &*thread.log };
+    let expected = element(&log.expected, frame.function());
+    if !frame.symbol.binding().is_c() {
+        return leave_compared::<false>(frame, thread, sent, now, received);
+    }
+    if !expected.has_words_and_status_of_message(frame) {
+        return leave_in_general(frame, thread, sent, now, received);
+    }
+    if !expected.has_moved([sent, received]) {
+        return put_moved(frame, thread, sent, now, received);
     }
     put::<false>(frame, thread, sent, now, received);
 }

@@ -6,7 +6,7 @@ use topas_trace::CallArguments;
 use super::{NONE, PLACES, Told, WORDS, ages, ledger, library, numbers, word};
 use crate::element::element;
 use crate::flow::Moved;
-use crate::flow::plan::Place;
+use crate::flow::plan::{HotPlaces, Place};
 use crate::flow::waits::role::ROLES;
 use crate::frame::Frame;
 use crate::generated::table::DESCRIPTORS;
@@ -118,7 +118,8 @@ const PLACED: u8 = 1 << 7;
 const MESSAGE: u8 = MATTERS | MOVES | NAMES | PLACED;
 
 /// The communicator, the rank and the tag of most functions of messages.
-const PLACES_OF_MESSAGE: [Place; 3] = [5, 3, 4];
+const PLACES_OF_MESSAGE: [Place; 3] =
+    [HotPlaces::MESSAGE.object, HotPlaces::MESSAGE.peer, HotPlaces::MESSAGE.tag];
 
 /// The same as [`ages`] in fewer bits: both parts grow only, so that their sum changes with each.
 #[inline(always)]
@@ -133,10 +134,16 @@ impl ExpectedCall {
         self.period == period
     }
 
-    /// Whether all calls of the function are the same, if they have no path.
+    /// Whether all calls of the function are the same but for what they move, and have no path.
     #[inline(always)]
     pub fn is_about_nothing(&self) -> bool {
-        self.kind == 0
+        self.kind & !MOVES == 0
+    }
+
+    /// Whether calls may move bytes.
+    #[inline(always)]
+    pub fn moves_bytes(&self) -> bool {
+        self.kind & MOVES != 0
     }
 
     /// Whether words leave open from where messages come.
@@ -155,6 +162,12 @@ impl ExpectedCall {
     #[inline(always)]
     pub fn is_message(&self) -> bool {
         self.kind == MESSAGE
+    }
+
+    /// The same of calls whose words leave open from where it came.
+    #[inline(always)]
+    pub fn is_open_message(&self) -> bool {
+        self.kind == MESSAGE | OPEN
     }
 
     /// Whether calls may have a number among the collectives of their communicator.
@@ -199,6 +212,20 @@ impl ExpectedCall {
             && self.comm == word(&frame.args, comm)
             && is(own_rank, rank)
             && is(own_tag, tag)
+    }
+
+    /// The same, where words leave open from where the message came.
+    #[inline(always)]
+    pub fn has_words_and_status_of_message(&self, frame: &Frame) -> bool {
+        let [comm, source, recvtag] = PLACES_OF_MESSAGE;
+        let [rank, tag, own_source, own_recvtag] = &self.numbers;
+        let is = |own: &i32, place: Place| *own == word(&frame.args, place) as i32;
+        let status = word(&frame.args, HotPlaces::MESSAGE.last);
+        self.is_valid(frame)
+            && self.comm == word(&frame.args, comm)
+            && is(own_source, source)
+            && is(own_recvtag, recvtag)
+            && status_tells(status, (*own_source, *own_recvtag), (*rank, *tag))
     }
 
     /// Whether handles mean the same as before, to a call that was successful.
@@ -279,7 +306,8 @@ impl ExpectedCall {
         }
         let [comm_at, rank_at, tag_at, ..] = *places;
         let is_named = rank_at != comm_at || tag_at != comm_at;
-        let is_placed = [comm_at, rank_at, tag_at] == PLACES_OF_MESSAGE;
+        let is_placed = [comm_at, rank_at, tag_at] == PLACES_OF_MESSAGE
+            && (!told.is_open || role.status == HotPlaces::MESSAGE.last);
         let bits = [
             (MATTERS, role.is_logged),
             (NAMES, role.is_logged && is_named),
