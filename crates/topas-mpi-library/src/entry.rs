@@ -111,13 +111,13 @@ unsafe extern "C" fn topas_mpi_enter_extra(
     if below.is_unknown() || thread.is_new_binding(symbol.binding()) {
         return general(frame, thread, symbol);
     }
+    if bits & (mode::RARE | mode::PATHS) == 0 {
+        return outermost_of_lean(frame, thread, symbol, below.target());
+    }
     if bits & mode::RARE != 0 {
         return outermost_of_any(frame, thread, symbol, below.target());
     }
-    if bits & mode::PATHS != 0 {
-        return by_path(frame, thread, symbol, below);
-    }
-    outermost_of_lean(frame, thread, symbol, below.target())
+    by_path(frame, thread, symbol, below)
 }
 
 /// A call of the program's whose path is to be known: most come by the last one from there.

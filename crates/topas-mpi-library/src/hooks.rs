@@ -16,7 +16,7 @@
 
 use crate::flow::Moved;
 use crate::frame::Frame;
-use crate::mode::{ANY, COMMUNICATORS, LOG, PATHS, WAITS, has, paused};
+use crate::mode::{ANY, COMMUNICATORS, LOG, PATHS, WAITS, has, mode, paused};
 use crate::thread::Thread;
 use crate::{flow, paths, trace};
 
@@ -73,10 +73,20 @@ pub fn reached(frame: &Frame, thread: &mut Thread, [sent, received]: Moved) {
 /// See the module.
 #[inline(always)]
 pub fn left<const WAY: u8>(frame: &Frame, thread: &mut Thread, now: u64, moved: Moved) {
-    let [sent, received] = moved;
-    if WAY == ANY || has(PATHS) {
+    let bits = mode();
+    if bits & LEFT == 0 {
+        return;
+    }
+    if WAY == ANY || bits & PATHS != 0 {
+        let [sent, received] = moved;
         return left_in_general(frame, thread, sent, now, received);
     }
+    left_to_log(frame, thread, now, moved);
+}
+
+/// The same while nothing but `LOG` is switched on.
+#[inline(always)]
+pub fn left_to_log(frame: &Frame, thread: &mut Thread, now: u64, [sent, received]: Moved) {
     trace::leave(frame, thread, sent, now, received);
 }
 

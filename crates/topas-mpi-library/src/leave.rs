@@ -34,6 +34,9 @@ unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Threa
     // SAFETY: by the caller.
     let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
     let bits = mode();
+    if bits & (mode::RARE | mode::COMMUNICATORS) == 0 {
+        return left_of_sole(frame, thread);
+    }
     if bits == mode::COMMUNICATORS {
         return left::<COUNTED>(frame, thread, ticks::counter());
     }
@@ -49,10 +52,7 @@ unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Threa
         }
         return;
     }
-    if bits & mode::COMMUNICATORS != 0 {
-        return left_of_lean(frame, thread);
-    }
-    left_of_sole(frame, thread);
+    left_of_lean(frame, thread);
 }
 
 #[inline(never)]
@@ -174,26 +174,42 @@ fn shaped<const WAY: u8, const HOT: u8>(
             _ => missed::<WAY>(frame, thread, now),
         };
     };
-    if WAY != PLAIN && WAY != COUNTED && mode::has(mode::WAITS) {
-        return waited::<HOT>(frame, thread, now, moved);
+    // Once: it may change meanwhile, so that each look would be one at the memory.
+    let bits = if WAY == PLAIN || WAY == COUNTED { 0 } else { mode() };
+    if WAY == SOLE && bits == mode::LOG {
+        if !core::ptr::eq(thread.outer, frame) {
+            return hooks::reached(frame, thread, moved);
+        }
+        ends::<PLAIN, true>(frame, thread, function, now, moved);
+        return hooks::left_to_log(frame, thread, now, moved);
+    }
+    if bits & mode::WAITS != 0 {
+        let [sent, received] = moved;
+        return waited::<HOT>(frame, thread, now, sent, received);
     }
     outermost_ends::<WAY>(frame, thread, function, now, moved);
 }
 
-/// What a call of a shape moved was counted: why it waited.
+/// What a call of a shape moved was counted: why it waited. Both numbers are in registers.
 #[inline(never)]
-fn waited<const HOT: u8>(frame: &mut Frame, thread: &mut Thread, now: u64, moved: Moved) {
+fn waited<const HOT: u8>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    now: u64,
+    sent: u64,
+    received: u64,
+) {
     if !flow::waits::quick::shaped::<HOT>(frame, thread, now) {
-        return analysed(frame, thread, now, moved);
+        return analysed(frame, thread, now, sent, received);
     }
-    waited_ends(frame, thread, now, moved);
+    waited_ends(frame, thread, now, sent, received);
 }
 
 /// The end of a call whose waits were told: jumped to, so that fewer registers have to be saved.
 #[inline(never)]
-fn waited_ends(frame: &mut Frame, thread: &mut Thread, now: u64, moved: Moved) {
+fn waited_ends(frame: &mut Frame, thread: &mut Thread, now: u64, sent: u64, received: u64) {
     let function = frame.symbol.function();
-    outermost_ends::<LEAN>(frame, thread, function, now, moved);
+    outermost_ends::<LEAN>(frame, thread, function, now, [sent, received]);
 }
 
 /// The same of a call that is about something else than the last ones.
@@ -239,7 +255,7 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
         return asked::<WAY>(frame, thread, function, now);
     }
     if WAY != COUNTED && !hooks::noted::<false>(frame, thread, now) {
-        return analysed(frame, thread, now, [0; 2]);
+        return analysed(frame, thread, now, 0, 0);
     }
     outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);
 }
@@ -248,7 +264,7 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
 #[inline(never)]
 fn asked<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, now: u64) {
     if !hooks::noted::<true>(frame, thread, now) {
-        return analysed(frame, thread, now, [0; 2]);
+        return analysed(frame, thread, now, 0, 0);
     }
     outermost_ends::<WAY>(frame, thread, function, now, [0; 2]);
 }
@@ -297,7 +313,8 @@ fn outermost_ends<const WAY: u8>(
 
 /// What a call in C moved was counted, and the analyses have to look at it.
 #[inline(never)]
-fn analysed(frame: &mut Frame, thread: &mut Thread, now: u64, moved: Moved) {
+fn analysed(frame: &mut Frame, thread: &mut Thread, now: u64, sent: u64, received: u64) {
+    let moved = [sent, received];
     hooks::returned(frame, thread, now, moved);
     if core::ptr::eq(thread.outer, frame) {
         ends::<ANY, true>(frame, thread, frame.symbol.function(), now, moved);
@@ -411,7 +428,7 @@ fn ends<const WAY: u8, const C: bool>(
             row.longest = length;
         }
     }
-    if WAY != PLAIN && WAY != COUNTED && mode::has(hooks::LEFT) {
+    if WAY != PLAIN && WAY != COUNTED {
         hooks::left::<WAY>(frame, thread, now, moved);
     }
 }
