@@ -26,7 +26,7 @@ use topas_mpi_table::{Flow, FlowAmount, ToldBy};
 use crate::element::{element, element_mut};
 use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
-use crate::mode::{PLAIN, SOLE, paused};
+use crate::mode::{SOLE, is_plain, paused};
 use crate::requests::flag;
 use crate::thread::Thread;
 use crate::{spool, sys};
@@ -261,7 +261,7 @@ pub fn shaped<const WAY: u8, const HOT: u8>(
     let (ledger, library) = unsafe { (&mut *(thread.flow as *mut Ledger), library::known()) };
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
-    let ticks = if WAY == PLAIN || WAY == SOLE {
+    let ticks = if is_plain(WAY) || WAY == SOLE {
         0
     } else {
         // SAFETY: the outermost frame: that of the call, or of a Fortran function above it.

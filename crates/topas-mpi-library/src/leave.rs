@@ -8,7 +8,7 @@ use crate::flow::Moved;
 use crate::flow::plan::Hot;
 use crate::frame::Frame;
 use crate::generated::table::DESCRIPTORS;
-use crate::mode::{self, ANY, COUNTED, LEAN, PLAIN, SOLE, mode};
+use crate::mode::{self, ANY, COUNTED, INSIDE, LEAN, PLAIN, SOLE, is_plain, mode};
 use crate::symbol::StubSymbol;
 use crate::thread::Thread;
 use crate::{clock, counters, flow, hooks, paths, special, ticks};
@@ -22,6 +22,9 @@ use crate::{clock, counters, flow, hooks, paths, special, ticks};
 unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame, thread: *mut Thread) {
     // SAFETY: by the caller.
     let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
+    if !core::ptr::eq(thread.outer, frame) {
+        return left_inside(frame, thread);
+    }
     left::<PLAIN>(frame, thread, ticks::counter());
 }
 
@@ -55,6 +58,19 @@ unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Threa
     left_of_lean(frame, thread);
 }
 
+/// A call within another one has returned, while nothing is switched on. When most of these ended is of no interest, and a look at the counter takes a
+/// part of what they cost: it is read where that is needed, see [`late`].
+#[inline(never)]
+fn left_inside(frame: &mut Frame, thread: &mut Thread) {
+    left::<INSIDE>(frame, thread, 0);
+}
+
+/// When a call has returned, where its way has not read the counter yet.
+#[inline(always)]
+fn late<const WAY: u8>(now: u64) -> u64 {
+    if WAY == INSIDE { ticks::counter() } else { now }
+}
+
 #[inline(never)]
 fn left_of_lean(frame: &mut Frame, thread: &mut Thread) {
     left::<LEAN>(frame, thread, ticks::counter());
@@ -86,19 +102,25 @@ fn left_of_any(frame: &mut Frame, thread: &mut Thread) {
     returned::<true>(frame, thread, now);
 }
 
+/// Whether a call is one that the program made. On some ways that is known.
+#[inline(always)]
+fn is_outermost<const WAY: u8>(frame: &Frame, thread: &Thread) -> bool {
+    WAY == PLAIN || WAY != INSIDE && core::ptr::eq(thread.outer, frame)
+}
+
 /// Any call has returned: to what there is to be done for its shape.
 #[inline(always)]
 fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     let function = frame.symbol.function();
     let descriptor = descriptor(frame.symbol).as_it_stands();
-    if !descriptor.awaited() && (WAY == PLAIN || !descriptor.notes()) {
-        if core::ptr::eq(thread.outer, frame) {
+    if !descriptor.awaited() && (is_plain(WAY) || !descriptor.notes()) {
+        if is_outermost::<WAY>(frame, thread) {
             ends::<WAY, true>(frame, thread, function, now, [0; 2]);
         }
         return;
     }
     if !frame.symbol.is_small_c() {
-        if !frame.symbol.binding().is_c() && core::ptr::eq(thread.outer, frame) {
+        if !frame.symbol.binding().is_c() && is_outermost::<WAY>(frame, thread) {
             if thread.still_awaits() {
                 return ends_in_fortran::<WAY>(frame, thread, now);
             }
@@ -110,7 +132,7 @@ fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
         if descriptor.notes() && is_noted::<WAY>(frame, thread) {
             return noted::<WAY>(frame, thread, function, now);
         }
-        if core::ptr::eq(thread.outer, frame) {
+        if is_outermost::<WAY>(frame, thread) {
             ends::<WAY, true>(frame, thread, function, now, [0; 2]);
         }
         return;
@@ -170,12 +192,12 @@ fn shaped<const WAY: u8, const HOT: u8>(
 ) {
     let Some(moved) = flow::shaped::<WAY, HOT>(frame, thread, function, now) else {
         return match WAY {
-            SOLE => missed::<LEAN>(frame, thread, now),
+            SOLE | COUNTED => missed::<LEAN>(frame, thread, now),
             _ => missed::<WAY>(frame, thread, now),
         };
     };
     // Once: it may change meanwhile, so that each look would be one at the memory.
-    let bits = if WAY == PLAIN || WAY == COUNTED { 0 } else { mode() };
+    let bits = if is_plain(WAY) || WAY == COUNTED { 0 } else { mode() };
     if WAY == SOLE && bits == mode::LOG {
         if !core::ptr::eq(thread.outer, frame) {
             return hooks::reached(frame, thread, moved);
@@ -216,6 +238,9 @@ fn waited_ends(frame: &mut Frame, thread: &mut Thread, now: u64, sent: u64, rece
 #[inline(never)]
 fn missed<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     if flow::recalled(frame, thread) {
+        if WAY == INSIDE {
+            return left_inside(frame, thread);
+        }
         return left::<WAY>(frame, thread, now);
     }
     returned_by::<WAY>(frame, thread, now);
@@ -226,7 +251,7 @@ fn missed<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
 #[inline(always)]
 fn is_noted<const WAY: u8>(frame: &Frame, thread: &Thread) -> bool {
     match WAY {
-        PLAIN => false,
+        PLAIN | INSIDE => false,
         COUNTED => true,
         SOLE => {
             let bits = mode();
@@ -272,10 +297,10 @@ fn asked<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, n
 /// A call has returned that waits or asks for requests.
 #[inline(always)]
 fn completed_by<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    if WAY != PLAIN && WAY != COUNTED && mode::has(mode::WAITS) {
+    if !is_plain(WAY) && WAY != COUNTED && mode::has(mode::WAITS) {
         return completed_and_waited(frame, thread, now);
     }
-    completed(frame, thread, now);
+    completed(frame, thread, late::<WAY>(now));
 }
 
 /// The same if why it waited is not told. What it moved is counted where that is found out, and need not be found out
@@ -304,9 +329,9 @@ fn outermost_ends<const WAY: u8>(
     now: u64,
     moved: Moved,
 ) {
-    if core::ptr::eq(thread.outer, frame) {
+    if is_outermost::<WAY>(frame, thread) {
         ends::<WAY, true>(frame, thread, function, now, moved);
-    } else if WAY != PLAIN && WAY != COUNTED {
+    } else if !is_plain(WAY) && WAY != COUNTED {
         hooks::reached(frame, thread, moved);
     }
 }
@@ -331,10 +356,10 @@ fn ends_in_fortran<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u
 #[inline(always)]
 fn returned_by<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     // What completes requests has a function of its own but for what is rare, such as errors.
-    if WAY == PLAIN && !descriptor(frame.symbol).completes() {
-        returned::<false>(frame, thread, now);
+    if is_plain(WAY) && !descriptor(frame.symbol).completes() {
+        returned::<false>(frame, thread, late::<WAY>(now));
     } else {
-        returned::<true>(frame, thread, now);
+        returned::<true>(frame, thread, late::<WAY>(now));
     }
 }
 

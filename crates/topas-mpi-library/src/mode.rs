@@ -39,6 +39,13 @@ pub const COUNTED: u8 = 3;
 pub const IDLE: u8 = 4;
 /// As [`LEAN`] without [`COMMUNICATORS`]: what a call moved is counted as in [`PLAIN`].
 pub const SOLE: u8 = 5;
+/// As [`PLAIN`], of the function of C that one in Fortran has called, which ends no call of the program's.
+pub const INSIDE: u8 = 6;
+
+/// Whether no bit is set on a way.
+pub const fn is_plain(way: u8) -> bool {
+    way == PLAIN || way == INSIDE
+}
 
 /// The bits, for the assembly.
 ///

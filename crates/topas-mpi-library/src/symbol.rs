@@ -36,6 +36,13 @@ impl StubSymbol {
         self.0 & (FUNCTION_ROOM as u32 - 1)
     }
 
+    /// The number of the function if the name is one in C, else a larger one.
+    #[inline(always)]
+    pub const fn without_name_in_c(self) -> u32 {
+        const { assert!(StubBinding::FORTRAN.0.is_power_of_two()) };
+        self.0 & !((StubBinding::FORTRAN.0 - 1) << FUNCTION_BITS)
+    }
+
     /// The name.
     #[inline(always)]
     pub const fn binding(self) -> StubBinding {

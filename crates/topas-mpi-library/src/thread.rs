@@ -74,7 +74,7 @@ impl Thread {
     /// Whether this nested call is the C function that a Fortran function stands for.
     #[inline(always)]
     pub fn wants(&self, symbol: StubSymbol) -> bool {
-        self.awaited == symbol.function() + 1 && symbol.binding().is_c()
+        self.awaited == symbol.without_name_in_c() + 1
     }
 
     /// The C function has been reached.

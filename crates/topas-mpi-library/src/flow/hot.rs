@@ -19,7 +19,7 @@ use crate::flow::object::{self, CommObject};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
 use crate::flow::plan::{CallPlan, Hot, HotPlaces, Place};
 use crate::flow::{Moved, call::NO_COMMUNICATOR, completion, datatype};
-use crate::mode::{COUNTED, PLAIN, SOLE};
+use crate::mode::{COUNTED, SOLE, is_plain};
 use crate::requests::{RequestEntry, RequestRoom, flag};
 
 /// A call that was successful.
@@ -79,7 +79,7 @@ enum RequestPlace {
 
 impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     /// Communicators are not counted.
-    const SOLE: bool = WAY == PLAIN || WAY == SOLE;
+    const SOLE: bool = is_plain(WAY) || WAY == SOLE;
 
     /// Where the arguments stand, if that is the same for all functions of the shape.
     const PLACES: Option<HotPlaces> = HotPlaces::of(HOT);
