@@ -60,7 +60,9 @@ impl Queue {
         let place = known.partition_point(|other| other.moment <= release.moment);
         if self.count < QUEUE {
             self.count += 1;
-            if let Some(later) = self.released.get_mut(place..self.count) {
+            // None is empty, but not every compiler sees that, and to rotate that would panic.
+            let later = self.released.get_mut(place..self.count);
+            if let Some(later) = later.filter(|later| !later.is_empty()) {
                 later.rotate_right(1);
             }
             if let Some(free) = self.released.get_mut(place) {
@@ -75,7 +77,8 @@ impl Queue {
         if let Some(first) = known.first() {
             self.began = self.began.max(first.moment);
         }
-        if let Some(earlier) = self.released.get_mut(..=place) {
+        let earlier = self.released.get_mut(..=place);
+        if let Some(earlier) = earlier.filter(|earlier| !earlier.is_empty()) {
             earlier.rotate_left(1);
         }
         if let Some(free) = self.released.get_mut(place) {
