@@ -17,7 +17,11 @@ pub(crate) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
     let are_few = (1..=FEW).contains(&also.len()) && 2 * also.len() <= profile.ranks.len();
     let (compute, them) = if also.len() == 1 { ("computes", "it") } else { ("compute", "them") };
     let who = capital(&rank_words(&also));
-    let as_long = if any_longer(profile, rank, &also) { "as long or longer" } else { "as long" };
+    let as_long = match longer(profile, rank, &also) {
+        0 => "as long",
+        some if some < also.len() => "as long or longer",
+        _ => "longer",
+    };
     match only_waiting(profile, rank) {
         Some(waiting) if also.len() + 2 == profile.ranks.len() => Some(format!(
             "{who} {compute} {as_long}, so rank {waiting} would wait for {them} as well."
@@ -26,13 +30,13 @@ pub(crate) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
     }
 }
 
-/// Whether one of some ranks computes more than a twentieth longer than this one.
-fn any_longer(profile: &MpiProfile, rank: u32, others: &[u32]) -> bool {
+/// How many of some ranks compute more than a twentieth longer than this one.
+fn longer(profile: &MpiProfile, rank: u32, others: &[u32]) -> usize {
     let time = |rank: u32| {
         let known = profile.ranks.iter().find(|known| known.rank == rank);
         known.map_or(0, |known| computed(&known.sums))
     };
-    others.iter().any(|other| is_longer(time(*other), time(rank)))
+    others.iter().filter(|other| is_longer(time(**other), time(rank))).count()
 }
 
 /// The only one of several other ranks that waits for a rank, but for a small part of what is waited for it.

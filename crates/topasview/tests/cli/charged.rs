@@ -222,3 +222,26 @@ fn the_line_of_a_lost_rank_names_the_signal() {
     assert!(first.starts_with("PE 3 on n1 died first: sig:11 (SIGSEGV) after 10.00 s."), "{why}");
     assert!(!why.contains("Also: PE 3"), "{why}");
 }
+
+/// Another rank computes longer than the one that is named by as much as it, or by more than that.
+#[test]
+fn a_rank_that_computes_longer_is_not_told_to_compute_as_long() {
+    let late = |computes| Made { computes, ..QUICK };
+    let waits = |time| Made { late: time, ..QUICK };
+    let program = |others: [f64; 2]| {
+        let [first, second] = others.map(late);
+        let waiting = waits(&[(3, 4.0)]);
+        [(0, first), (1, waiting), (2, waiting), (3, late(7.0)), (4, second), (5, waiting)]
+    };
+    for (others, told) in [
+        ([7.25, 1.0], "Rank 0 computes as long."),
+        ([7.5, 1.0], "Rank 0 computes longer."),
+        ([7.25, 7.0], "Ranks 0 and 4 compute as long."),
+        ([7.5, 7.0], "Ranks 0 and 4 compute as long or longer."),
+        ([7.5, 9.0], "Ranks 0 and 4 compute longer."),
+    ] {
+        let said = said(&lines(6, &program(others)));
+        assert!(said[0].contains("The others wait 12.000 s for rank 3"), "{}", said[0]);
+        assert_both(&said, told);
+    }
+}
