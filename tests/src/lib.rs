@@ -8,8 +8,8 @@
 //! they say is compared by its rates where it varies ([`rates`]). Small projects are built by their
 //! own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). Programs that
 //! call all of MPI are made from its table ([`mpi_program`]). File systems can be nearly full
-//! ([`small_disk`]). Ranks that wait leave the processor to others ([`yielding`]). A test that cannot run here says why
-//! ([`skip`]).
+//! ([`small_disk`]). Ranks that wait leave the processor to others ([`yielding`]). Programs that hang are looked at while they
+//! run ([`started`]). A test that cannot run here says why ([`skip`]).
 
 pub mod alone;
 pub mod build;
@@ -37,6 +37,7 @@ pub mod slurm_accounting;
 pub mod slurm_jobs;
 pub mod small_disk;
 pub mod sources;
+pub mod started;
 pub mod waits;
 pub mod ways;
 pub mod yielding;

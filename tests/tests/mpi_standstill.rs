@@ -3,147 +3,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, library, spool_files};
-use topas_tests::running::{Run, run};
-use topas_tests::site::{Scratch, Site};
-
-const RANKS: u32 = 3;
-
-/// A program that was started with waits and call paths, and all of whose ranks have come to MPI.
-struct Started {
-    scratch: Scratch,
-    places: Places,
-    child: Child,
-}
-
-impl Started {
-    fn new(mpi: Mpi, source: &str, argument: &str) -> Started {
-        let scratch = Scratch::new();
-        let places = Places::new(&scratch);
-        let program = scratch.path().join("program");
-        build(mpi, "mpicc", &[source], &["-O1", "-g"], &program);
-        let mut launch = mpi.launch_bare(&scratch, RANKS);
-        launch.args(places.words(&[&library(Site::shared())]));
-        launch.args(["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes"]).arg(&program).arg(argument);
-        launch.stdout(Stdio::null()).stderr(Stdio::null());
-        let child = launch.spawn().expect("launch");
-        let begun = Instant::now();
-        while places.spooled_so_far().len() < RANKS as usize
-            && begun.elapsed() < Duration::from_secs(60)
-        {
-            thread::sleep(Duration::from_millis(20));
-        }
-        Started { scratch, places, child }
-    }
-
-    /// A tool, in a directory without any profile, on this node's mapped files.
-    fn tool(&self, name: &str, words: &[&str]) -> Run {
-        let mut tool = self.scratch.command(Site::shared().tool(name));
-        tool.env("TOPAS_MPI_SPOOL", &self.places.spool).current_dir(self.scratch.sub("empty"));
-        run(tool.args(words))
-    }
-
-    /// What a tool prints, in one line.
-    fn said(&self, name: &str, words: &[&str]) -> String {
-        let text = self.tool(name, words).good().out();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    /// What `topasview` says before all else of the mapped files, in one line: behind the heading.
-    fn first_words(&self, words: &[&str]) -> String {
-        let spool = self.places.spool.display().to_string();
-        let text = self.tool("topasview", &[words, &[&spool]].concat()).good().out();
-        let paragraphs: Vec<&str> = text.split("\n\n").collect();
-        paragraphs.get(1).unwrap_or(&"").split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    /// What `topas-top` says, once no rank goes on.
-    fn standstill(&self) -> String {
-        let begun = Instant::now();
-        loop {
-            let top = self.tool("topas-top", &["--once"]);
-            let is_still = top.code() == 0 && top.out().contains("No call has ended for ");
-            if is_still || begun.elapsed() > Duration::from_secs(60) {
-                return top.good().out();
-            }
-            thread::sleep(Duration::from_millis(100));
-        }
-    }
-}
-
-impl Started {
-    /// Waits until no rank runs.
-    fn wait_for_the_end(&self) {
-        let begun = Instant::now();
-        while self.tool("topas-top", &["--once"]).code() == 0
-            && begun.elapsed() < Duration::from_secs(30)
-        {
-            thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// Ends all ranks after a while, as a batch system does at the end of their time.
-    fn end_from_outside(&self) {
-        // The kernel notes the second of an end.
-        thread::sleep(Duration::from_secs(3));
-        for process in self.processes() {
-            // The launcher ends the others when it sees the first end.
-            let _ = kill(process, Signal::SIGKILL);
-        }
-        self.wait_for_the_end();
-    }
-
-    /// The processes of the ranks, by rank.
-    fn processes(&self) -> Vec<Pid> {
-        let csv = self.places.spooled_so_far();
-        let mut ranks: Vec<(u32, u32)> = csv.iter().map(|one| (one.rank, one.pid)).collect();
-        ranks.sort_unstable();
-        ranks.iter().map(|(_, pid)| Pid::from_raw(pid.cast_signed())).collect()
-    }
-
-    /// The processes above the ranks, up to the launcher.
-    fn launchers(&self, ranks: &[Pid]) -> Vec<Pid> {
-        let parent = |pid: Pid| -> Option<i32> {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
-        };
-        let first = Pid::from_raw(self.child.id().cast_signed());
-        let mut above = Vec::new();
-        let mut at = ranks[0];
-        while at != first {
-            at = Pid::from_raw(parent(at).expect("a parent"));
-            above.push(at);
-        }
-        above
-    }
-}
-
-fn signal(processes: &[Pid], signal: Signal) {
-    processes.iter().for_each(|process| kill(*process, signal).expect("signal"));
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
-        let _ = self.child.wait();
-    }
-}
-
-/// The line of a source with a mark, as it is named: `deadlock.c:15`.
-fn line(source: &str, mark: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs/faults").join(source);
-    let text = fs::read_to_string(path).expect("source");
-    let mark = format!("// {mark}");
-    let place = text.lines().position(|line| line.ends_with(&mark)).expect("a mark");
-    format!("{source}:{}", place + 1)
-}
+use topas_tests::profile::spool_files;
+use topas_tests::started::{Started, line, signal};
 
 /// The cell of a column of a rank's row of `topas-top --csv`.
 fn cell(csv: &str, rank: u32, column: &str) -> String {
@@ -337,7 +203,10 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
         is_whole(&started.standstill(), "wait");
         is_whole(&started.first_words(&["--mpi"]), "wait");
         let json = started.said("topasview", &["--mpi", "--json"]);
-        assert!(json.contains("\"awaited\": [ { \"rank\": 1, \"tag\": 7 } ]"), "{name}: {json}");
+        assert!(
+            json.contains("\"awaited\": [ { \"of_world\": false, \"rank\": 1, \"tag\": 7 } ]"),
+            "{name}: {json}"
+        );
         started.end_from_outside();
         is_whole(&started.first_words(&["--why"]), "waited");
         let out = started.places.out.display().to_string();
@@ -349,11 +218,16 @@ fn messages_that_are_not_sent_and_not_received_are_told() {
         for (case, waits) in [
             (
                 "tags",
-                "rank 1 in MPI_Recv from 0, which has sent a message with tag 11 that is not received,",
+                "rank 1 in MPI_Recv with tag 12 from 0, which has sent a message with tag 11 that is not received,",
+            ),
+            (
+                "elsewhere",
+                "rank 1 in MPI_Recv with tag 12 from 0, which has sent a message with tag 12 on another communicator that is \
+                 not received,",
             ),
             (
                 "duplicate",
-                "rank 1 in MPI_Recv from 0 of its communicator, while a message with tag 11 from rank 0 is not received,",
+                "rank 1 in MPI_Recv with tag 12 from 0 of its communicator, while a message with tag 11 from rank 0 is not received,",
             ),
             (
                 "sender",
@@ -433,6 +307,45 @@ fn a_rank_for_which_all_others_wait_is_named() {
         let sum = format!("ranks 0 and 2 in MPI_Allreduce at collective ({sum}) for ");
         assert!(first.contains(&sum), "under {name}: {first}");
         assert!(first.contains("0 -> 1 -> 0: the program may hang"), "under {name}: {first}");
+        drop(started);
+
+        // One of the others waits in a collective of a part.
+        let started = Started::new(mpi, "faults/deadlock.c", "part");
+        started.standstill();
+        let first = started.first_words(&["--mpi"]);
+        let reduce = format!(
+            "rank 0 in MPI_Reduce with root 0 of its communicator at part ({}) for ",
+            line("deadlock.c", "part")
+        );
+        assert!(first.contains(&reduce) && first.contains("rank 1 outside of MPI, "), "{first}");
+        assert!(first.contains("They wait for rank 1, which is outside of MPI"), "{name}: {first}");
+    }
+}
+
+/// Which rank of the world a call names by its rank in another communicator nobody knows: if all others wait, it is one of these.
+#[test]
+fn a_circle_through_another_communicator_is_told() {
+    for mpi in Mpi::installed("a_circle_through_another_communicator_is_told") {
+        let started = Started::new(mpi, "faults/deadlock.c", "probing");
+        let place = line("deadlock.c", "probing");
+        let probe = format!(
+            "rank 2 in MPI_Probe with tag 9 from 0 of its communicator at probing ({place}) for "
+        );
+        let is_whole = |text: &str, circle: &str| {
+            assert!(text.contains(&probe) && text.contains(circle), "under {}: {text}", mpi.name());
+        };
+        let circle = "The others all wait for rank 2, and it for one of them: the program may hang in a deadlock.";
+        is_whole(&started.standstill(), circle);
+        is_whole(&started.first_words(&["--mpi"]), circle);
+        started.end_from_outside();
+        let out = started.places.out.display().to_string();
+        started.tool("topas-mpi", &["collect", "--no-log", "--out", &out]).good();
+        let text = started.tool("topasview", &["--why", &out]).good().out();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        is_whole(
+            &text,
+            "So the others all waited for rank 2, and it for one of them: the program may have hung",
+        );
     }
 }
 
@@ -558,11 +471,12 @@ fn a_rank_that_was_killed_in_a_long_call_is_named() {
         started.wait_for_the_end();
         for words in ["--mpi", "--why"] {
             let first = started.first_words(&[words]);
-            // A launcher may take its time to end the others.
-            let is_later = first.starts_with("Rank 0 was lost first: it ended without a word on ");
-            let hung = "ended from outside. But rank 0 was the first to end: if it was killed alone, as for lack of \
-                        memory, the others ended because of that.";
-            assert!(is_later || first.contains(hung), "under {name}: {first}");
+            let lost = "Rank 0 was lost first: it ended without a word on ";
+            // A launcher may take its time to end the others: then that is the cause.
+            let hung = first
+                .split_once("the program may have hung: ranks 0 and 2 had been in a call for ");
+            let is_told = hung.is_some() || first.contains("The others ended because of that: ");
+            assert!(first.starts_with(lost) && is_told, "under {name}: {first}");
         }
     }
 }

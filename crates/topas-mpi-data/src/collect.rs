@@ -372,6 +372,7 @@ fn at_the_end(to: &mut Lines<'_>, rank: &SpoolRank) {
             nanoseconds: inside.time,
             path: inside.path.unwrap_or(0),
             peer: inside.peer.map(|peer| (peer.rank, peer.of_world)),
+            tag: inside.tag,
         });
     }
     if let Some(last) = &rank.rank.last {

@@ -87,7 +87,7 @@ structures! {
     RingHead { magic written capacity made thread begun before lost blocks path }
     Partners { count reserved partner }
     Block {
-        tid unused next peers histograms now outside counted paths log away reserved waiting rows
+        tid tag next peers histograms now outside counted paths log away reserved waiting rows
         beside traffic sizes
     }
 }

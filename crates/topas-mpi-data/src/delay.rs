@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    AskedInVain, Blame, LostRanks, MpiProfile, MpiRank, MpiSums, computes_unseen, outside_of_rank,
+    AskedInVain, Blame, MpiProfile, MpiRank, MpiSums, computes_unseen, outside_of_rank,
+    unmeasured_ranks,
 };
 
 /// Delays that are less than this part of all are not followed further: a thousandth.
@@ -205,8 +206,8 @@ pub fn has_one_caller(profile: &MpiProfile) -> bool {
 }
 
 /// What a rank computes, and the mean of all others, in ns; None if that is not known, as of ranks in which several
-/// threads call MPI: see [`has_one_caller`]. What ranks that were lost first did before their
-/// end is nobody's measure, if there are others.
+/// threads call MPI: see [`has_one_caller`]. What ranks did that were lost first, or outside of MPI
+/// for long while others stood still, is nobody's measure, if there are others: see [`unmeasured_ranks`].
 pub fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
     computing_among(profile, rank, |_| true)
 }
@@ -220,9 +221,9 @@ fn computing_among(
     if !has_one_caller(profile) {
         return None;
     }
-    let lost = LostRanks::first_of(profile);
+    let lost = unmeasured_ranks(profile);
     let mut own = None;
-    // Of the others, and of those that were lost first: what they compute, and how many they are.
+    // Of the others, and of those that are no measure: what they compute, and how many they are.
     let (mut others, mut gone) = ((0, 0), (0, 0));
     for known in &profile.ranks {
         let outside = computed(&known.sums);
@@ -249,7 +250,7 @@ pub fn compute_as_long(profile: &MpiProfile, rank: u32) -> Vec<u32> {
     const LACKING: u128 = 10;
     let Some((own, mean)) = computing(profile, rank) else { return Vec::new() };
     let Some(longer) = own.checked_sub(mean) else { return Vec::new() };
-    let lost = LostRanks::first_of(profile);
+    let lost = unmeasured_ranks(profile);
     let is_other = |known: &&MpiRank| known.rank != rank && !lost.contains(&known.rank);
     let others = profile.ranks.iter().filter(is_other);
     let as_long = others.filter(|known| computed(&known.sums) >= own - longer / LACKING);
@@ -320,7 +321,7 @@ fn shared_out(profile: &MpiProfile, origins: &BTreeMap<u32, f64>) -> Option<BTre
     /// So many times as long as the waits for a rank may be what begins in it.
     const DIRECT: f64 = 10.0;
     let (first, begins) = origins.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let lost = LostRanks::first_of(profile);
+    let lost = unmeasured_ranks(profile);
     let known = profile.ranks.iter().filter(|known| !lost.contains(&known.rank));
     let times: BTreeMap<u32, f64> =
         known.map(|known| (known.rank, computed(&known.sums) as f64 / 1e9)).collect();
@@ -499,7 +500,7 @@ impl DelayOrigins<'_> {
             let longer = |but| others_wait_longer_but(self.profile, rank, but);
             2.0 * longer(None).max(longer(Some(first))) >= begins
         };
-        let is_lost = || LostRanks::first_of(self.profile).contains(&rank);
+        let is_lost = || unmeasured_ranks(self.profile).contains(&rank);
         let is_known = self.is_shared || self.profile.logged.is_some();
         let is_told = is_worth && is_cause && (is_known || is_sure()) && !is_lost();
         is_told.then_some((rank, begins))

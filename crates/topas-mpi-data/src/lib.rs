@@ -87,6 +87,7 @@ pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use standstill::{
     Hang, LostRanks, Mismatch, SHORTEST_STANDSTILL, Standstill, asked_until_the_end,
+    unmeasured_ranks,
 };
 pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes,

@@ -39,6 +39,8 @@ pub struct MessageEnd {
     pub rank: u32,
     /// Its tag
     pub tag: i32,
+    /// Its communicator, by the order in which communicators are looked through: 0 is that of the world. None if it is not known
+    pub comm: Option<u32>,
 }
 
 /// What is open between a rank that waits and others of its node.
@@ -75,13 +77,17 @@ impl OpenMessages {
             OpenSide::Untaken => &mut self.untaken,
             OpenSide::Unreceived => &mut self.unreceived,
         };
-        of_side.push(MessageEnd { rank: message.rank, tag: message.tag });
+        let OpenMessage { rank, tag, comm, .. } = *message;
+        of_side.push(MessageEnd { rank, tag, comm });
     }
 
     /// The messages that a record of the rank has.
     pub(super) fn recorded(&self) -> impl Iterator<Item = OpenMessage> {
         let one = |side| {
-            let told = move |end: &MessageEnd| OpenMessage { side, rank: end.rank, tag: end.tag };
+            let told = move |end: &MessageEnd| {
+                let MessageEnd { rank, tag, comm } = *end;
+                OpenMessage { side, rank, tag, comm }
+            };
             self.of(side).iter().take(RECORDED).map(told)
         };
         OpenSide::ALL.into_iter().flat_map(one)
@@ -109,7 +115,7 @@ impl RoutineNumber {
     }
 
     /// Whether calls wait for a message from a rank that they name.
-    fn waits_for_message(self) -> bool {
+    pub fn waits_for_message(self) -> bool {
         self.function().is_some_and(|function| {
             matches!(
                 function.class,
@@ -186,10 +192,11 @@ impl MessageSearch<'_> {
             let is_awaited = senders.contains(&from) || waits_for_any;
             // Of other ranks those messages matter that may be meant: they have a tag that is awaited.
             if is_awaited || !open.awaited.is_empty() {
-                let tags = self.untaken(sender, own).unwrap_or_default();
-                let is_meant = |tag: &i32| open.awaited.iter().any(|message| message.tag == *tag);
-                let tags = tags.into_iter().filter(|tag| is_awaited || is_meant(tag));
-                let ends: Vec<_> = tags.map(|tag| MessageEnd { rank: from, tag }).collect();
+                let ends = self.untaken(sender, own, from).unwrap_or_default();
+                let is_meant =
+                    |end: &MessageEnd| open.awaited.iter().any(|message| message.tag == end.tag);
+                let ends = ends.into_iter().filter(|end| is_awaited || is_meant(end));
+                let ends: Vec<_> = ends.collect();
                 open.untaken.extend(ends);
             }
         }
@@ -207,13 +214,13 @@ impl MessageSearch<'_> {
         let mut all = Vec::new();
         for (key, posted) in own.keys().ok()? {
             self.left = self.left.checked_sub(self.comms.len() * senders.len())?;
-            for comm in self.comms.iter().copied() {
+            for (number, comm) in (0..).zip(self.comms.iter().copied()) {
                 let key = UnfoldedKey::of(key, comm);
                 for (from, ranks, board) in &senders {
                     let Some((tag, Side::Post)) = key.tag(*ranks) else { continue };
                     let sent = board.published(of_messages(comm, *from, *rank, tag, Side::Send));
                     if sent.is_some_and(|sent| posted() > Some(sent)) {
-                        all.push(MessageEnd { rank: *from, tag });
+                        all.push(MessageEnd { rank: *from, tag, comm: Some(number) });
                     }
                 }
             }
@@ -227,28 +234,28 @@ impl MessageSearch<'_> {
     fn unreceived(&mut self, own: usize) -> Vec<MessageEnd> {
         let mut all = Vec::new();
         for receiver in 0..self.boards.len() {
-            let Some(tags) = self.untaken(own, receiver) else { return Vec::new() };
             let rank = self.boards.get(receiver).map_or(0, |(rank, _)| *rank);
-            all.extend(tags.into_iter().map(|tag| MessageEnd { rank, tag }));
+            let Some(ends) = self.untaken(own, receiver, rank) else { return Vec::new() };
+            all.extend(ends);
         }
         all
     }
 
-    /// Tags of messages that the rank of a board has sent to that of another one, which has posted fewer receives; None as
-    /// before.
-    fn untaken(&mut self, sender: usize, own: usize) -> Option<Vec<i32>> {
+    /// Messages that the rank of a board has sent to that of another one, which has posted fewer receives, with one of both as
+    /// their other end; None as before.
+    fn untaken(&mut self, sender: usize, own: usize, other: u32) -> Option<Vec<MessageEnd>> {
         let (from, sender) = self.boards.get(sender)?;
         let (rank, own) = self.boards.get(own)?;
         let ranks = MixedRanks::of(*from, *rank);
         let mut all = Vec::new();
         for (key, sent) in sender.keys().ok()? {
             self.left = self.left.checked_sub(self.comms.len())?;
-            for comm in self.comms.iter().copied() {
+            for (number, comm) in (0..).zip(self.comms.iter().copied()) {
                 let tag = UnfoldedKey::of(key, comm).tag(ranks);
                 let Some((tag, Side::Send)) = tag else { continue };
                 let posted = own.published(of_messages(comm, *from, *rank, tag, Side::Post));
                 if posted.is_some_and(|posted| sent() > Some(posted)) {
-                    all.push(tag);
+                    all.push(MessageEnd { rank: other, tag, comm: Some(number) });
                 }
             }
         }

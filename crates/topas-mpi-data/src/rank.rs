@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use topas_mpi_profile::layout::now::{NamedRank, NamedRanks, NowLine, names_group};
+use topas_mpi_profile::layout::now::{NamedRank, NamedRanks, NowLine, names_group, names_tag};
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Outsider,
     Partners, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
@@ -33,6 +33,9 @@ pub struct Inside {
     pub routine: RoutineNumber,
     /// The rank it names, or its root; None of routines that name none
     pub peer: Option<NowPeer>,
+    /// The tag of the message that it receives, or sends; less than 0 for any. None of routines that name none, and if it is not
+    /// known
+    pub tag: Option<i32>,
     /// Number of its call path in its rank; None if it is not known
     pub path: Option<u32>,
     /// For how long, in ns: until now, or until the last sign of life of a rank that is gone; None
@@ -148,6 +151,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             let inside = Inside {
                 routine: RoutineNumber(function as u16),
                 peer: NowPeer::of(function, &block.now, header.comm_world),
+                tag: names_tag(function).then_some(block.tag),
                 path: path.map(|(number, _)| number),
                 time: ticks.map(|ticks| tick.nanoseconds(ticks)),
             };

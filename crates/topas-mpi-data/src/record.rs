@@ -310,6 +310,7 @@ impl MpiRecord {
                 self.inside.extend(routines.number(&name).map(|routine| Inside {
                     routine,
                     peer: told.peer.map(|(rank, of_world)| NowPeer { rank, of_world }),
+                    tag: told.tag,
                     path: (told.path > 0).then_some(told.path),
                     time: told.nanoseconds,
                 }));

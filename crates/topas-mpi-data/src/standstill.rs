@@ -1,12 +1,17 @@
 //! Ranks that have been in a call for long while their program runs, and ranks that were lost first
 //! when it ended: what every view of a running or killed program says of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::last_sign::LastSign;
 use super::profile::{Ending, MpiProfile, MpiRank, Origin};
 use super::rank::Inside;
 use super::routine::RoutineNumber;
+
+mod lost;
+mod waits;
+
+pub use lost::{Hang, LostRanks, asked_until_the_end};
+use waits::Waits;
 
 /// A call that has gone on for less, in ns, is no standstill.
 pub const SHORTEST_STANDSTILL: u64 = 1_000_000_000;
@@ -44,6 +49,9 @@ pub struct Standstill {
     pub hides_costs: bool,
     /// Circles of ranks of which each may wait for the next, and the last for the first
     pub cycles: Vec<Vec<u32>>,
+    /// If there is none: the rank for which all others wait, while it waits for one of them that its call names in a communicator
+    /// whose ranks are not known, so that this is a circle, too
+    pub closed_by: Option<u32>,
     /// How the collective operations differ in which all ranks are, if they are in such and none has gone on for so long
     pub mismatch: Option<Mismatch>,
     /// The rank outside of MPI for which the others may wait; None if there is none, or more than one
@@ -85,7 +93,8 @@ impl Standstill {
                 && !calls.iter().any(|(of, _)| *of == rank.rank)
         };
         let asking: Vec<u32> = running().filter(asks).map(|rank| rank.rank).collect();
-        let waits = Waits::of(profile, &calls);
+        let out: Vec<u32> = outside.iter().map(|(rank, _)| *rank).collect();
+        let waits = Waits::of(profile, &calls, &out);
         let ends: Vec<u32> = calls.iter().filter_map(|(rank, _)| waits.end(*rank)).collect();
         let is_outside = |rank: &u32| outside.iter().any(|(of, _)| of == rank);
         let waited_for = match ends.first() {
@@ -93,6 +102,7 @@ impl Standstill {
             _ => None,
         };
         let cycles = waits.cycles();
+        let closed_by = waits.closed_by(profile, &calls).filter(|_| cycles.is_empty());
         let is_lasting = since.is_some_and(is_long);
         // Large data take their time, too, and some ranks are through with them before others.
         let mismatch = if is_lasting { Mismatch::of(profile, &calls) } else { None };
@@ -107,10 +117,30 @@ impl Standstill {
             since,
             hides_costs,
             cycles,
+            closed_by,
             mismatch,
             waited_for,
         })
     }
+}
+
+/// Ranks whose time outside of MPI is no measure of what ranks compute, in any order: those that were lost first, and those that have been
+/// outside of MPI for long while others stood still, as one does in an endless loop.
+pub fn unmeasured_ranks(profile: &MpiProfile) -> Vec<u32> {
+    let mut ranks = match LostRanks::of(profile) {
+        Some(lost) => {
+            let hang = lost.hang(profile);
+            let mut ranks = lost.first;
+            ranks.extend(hang.into_iter().flat_map(|hang| hang.outside));
+            ranks
+        }
+        None => Vec::new(),
+    };
+    if let Some(standstill) = Standstill::of(profile) {
+        let is_lasting = |(_, quiet): &&(u32, u64)| is_long(*quiet, profile.total.wall_max);
+        ranks.extend(standstill.outside.iter().filter(is_lasting).map(|(rank, _)| *rank));
+    }
+    ranks
 }
 
 /// Whether a call of this time, in ns, is long in a run of this time.
@@ -129,133 +159,6 @@ fn open_calls(profile: &MpiProfile) -> HashMap<u32, Inside> {
         }
     }
     open
-}
-
-/// For which rank each rank waits, as far as its call names one.
-struct Waits(HashMap<u32, u32>);
-
-impl Waits {
-    fn of(profile: &MpiProfile, calls: &[(u32, Inside)]) -> Waits {
-        let absent = absent(profile, calls);
-        let one = |(rank, call): &(u32, Inside)| {
-            let named = call.peer.filter(|peer| peer.of_world);
-            let named = named.and_then(|peer| u32::try_from(peer.rank).ok());
-            let peer = match named {
-                Some(named) => Some(named).filter(|named| named != rank),
-                None if needs_all_ranks(call) => match absent.get(&call.routine).map(Vec::as_slice)
-                {
-                    Some([one]) => Some(*one),
-                    _ => None,
-                },
-                // More than one may be those for which it waits.
-                None if call.routine.names_group() => match profile.unposted(*rank) {
-                    [one] => Some(*one).filter(|one| one != rank),
-                    _ => None,
-                },
-                None if call.routine.waits_for_unnamed(call.peer) => {
-                    let open = profile.open_messages(*rank)?;
-                    let mut others = [&open.awaited, &open.unreceived]
-                        .into_iter()
-                        .flatten()
-                        .map(|message| message.rank);
-                    let first = others.next().filter(|one| one != rank);
-                    first.filter(|first| others.all(|other| other == *first))
-                }
-                None => None,
-            };
-            Some((*rank, peer?))
-        };
-        // Who asks does not wait for the answer.
-        let waiting = calls.iter().filter(|(_, call)| !call.routine.asks());
-        let mut waits = Waits(waiting.filter_map(one).collect());
-        // Of several ranks that are not there, one that waits for the rank closes a circle.
-        let gathering: HashSet<u32> =
-            calls.iter().filter(|(_, call)| needs_all_ranks(call)).map(|(rank, _)| *rank).collect();
-        for (rank, call) in calls.iter().filter(|(_, call)| needs_all_ranks(call)) {
-            let absent = absent.get(&call.routine).into_iter().flatten();
-            let mut elsewhere = absent.filter(|other| !gathering.contains(other));
-            if let Some(other) = elsewhere.find(|other| waits.leads_to(**other, *rank)) {
-                waits.0.entry(*rank).or_insert(*other);
-            }
-        }
-        waits
-    }
-
-    /// Whether a rank waits for another one, or for one that does.
-    fn leads_to(&self, from: u32, to: u32) -> bool {
-        let mut at = Some(&from);
-        for _ in 0..self.0.len() {
-            at = at.and_then(|rank| self.0.get(rank));
-            if at == Some(&to) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Circles of ranks of which each waits for the next, each from its least rank on, in the order of these.
-    fn cycles(&self) -> Vec<Vec<u32>> {
-        let mut starts: Vec<u32> = self.0.keys().copied().collect();
-        starts.sort_unstable();
-        // A rank waits for one other, so no rank is in two circles, and every way is gone once.
-        let (mut cycles, mut gone) = (Vec::new(), HashSet::new());
-        for start in starts {
-            let (mut way, mut at) = (Vec::new(), start);
-            while gone.insert(at) {
-                way.push(at);
-                let Some(next) = self.0.get(&at) else {
-                    way.clear();
-                    break;
-                };
-                at = *next;
-            }
-            if let Some(first) = way.iter().position(|rank| *rank == at) {
-                let mut cycle = way.split_off(first);
-                let least = cycle.iter().enumerate().min_by_key(|(_, rank)| **rank);
-                let least = least.map_or(0, |(place, _)| place);
-                cycle.rotate_left(least);
-                cycles.push(cycle);
-            }
-        }
-        cycles.sort();
-        cycles
-    }
-
-    /// Where the ranks end of which each waits for the next; None if they do not.
-    fn end(&self, rank: u32) -> Option<u32> {
-        let mut at = rank;
-        for _ in 0..=self.0.len() {
-            match self.0.get(&at) {
-                Some(next) => at = *next,
-                None => return Some(at).filter(|at| *at != rank),
-            }
-        }
-        None
-    }
-}
-
-/// Whether a call ends when all ranks of the launch have come to it.
-fn needs_all_ranks(call: &Inside) -> bool {
-    call.peer.is_none() && (call.routine.is_of_all_ranks() || call.routine.ends_mpi())
-}
-
-/// By collective in which ranks are, those that are not in it, ascending; nothing if not all ranks are known.
-fn absent(profile: &MpiProfile, calls: &[(u32, Inside)]) -> HashMap<RoutineNumber, Vec<u32>> {
-    let mut all = HashMap::new();
-    if profile.facts.npes.is_some_and(|npes| npes as usize != profile.ranks.len()) {
-        return all;
-    }
-    for (_, call) in calls.iter().filter(|(_, call)| needs_all_ranks(call)) {
-        all.entry(call.routine).or_insert_with(|| {
-            let inside = calls.iter().filter(|(_, other)| other.routine == call.routine);
-            let inside: HashSet<u32> = inside.map(|(rank, _)| *rank).collect();
-            let ranks = profile.ranks.iter().map(|rank| rank.rank);
-            let mut others: Vec<u32> = ranks.filter(|rank| !inside.contains(rank)).collect();
-            others.sort_unstable();
-            others
-        });
-    }
-    all
 }
 
 /// Why collective operations may not end in which all ranks of a launch are: matching ones would.
@@ -301,181 +204,6 @@ impl Mismatch {
             Mismatch::Hidden
         })
     }
-}
-
-/// The ranks of a launch that ended without a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostRanks {
-    /// Those that were lost before the others, ascending; empty if nothing tells which they were
-    pub first: Vec<u32>,
-    /// Whether it is known that they were the first: else they probably were
-    pub is_certain: bool,
-    /// Whether the others ended because of that: else all may have been killed from outside
-    pub is_cause: bool,
-    /// All others that ended without a word, ascending
-    pub others: Vec<u32>,
-}
-
-impl LostRanks {
-    /// The ranks that were lost before the others; none if no rank was lost, or nothing tells which were the first.
-    pub fn first_of(profile: &MpiProfile) -> Vec<u32> {
-        LostRanks::of(profile).map_or_else(Vec::new, |lost| lost.first)
-    }
-
-    /// Of a launch; None if no rank was lost, or another one ended it in another way.
-    pub fn of(profile: &MpiProfile) -> Option<LostRanks> {
-        let is = |ending: Ending| move |rank: &&MpiRank| rank.ending == Some(ending);
-        let ends_others =
-            |rank: &MpiRank| matches!(rank.ending, Some(Ending::Abort(_) | Ending::Exit));
-        let lost: Vec<(&MpiRank, LastSign)> = (profile.ranks.iter())
-            .filter(is(Ending::Lost))
-            .filter_map(|rank| Some((rank, rank.last?)))
-            .collect();
-        if lost.is_empty() || profile.ranks.iter().any(ends_others) {
-            return None;
-        }
-        let ranks = |of: &dyn Fn(&(&MpiRank, LastSign)) -> bool| -> Vec<u32> {
-            lost.iter().filter(|one| of(one)).map(|(rank, _)| rank.rank).collect()
-        };
-        if profile.ranks.iter().any(|rank| is(Ending::Running)(&rank)) || lost.len() == 1 {
-            let first = ranks(&|_| true);
-            let others = Vec::new();
-            return Some(LostRanks { first, is_certain: true, is_cause: true, others });
-        }
-        let open = open_calls(profile);
-        let is_named = |rank: u32| {
-            let names = |of: u32, call: &Inside| {
-                let peer = call.peer.filter(|peer| peer.of_world && of != rank);
-                waited_surely(call) && peer.is_some_and(|peer| u32::try_from(peer.rank) == Ok(rank))
-            };
-            open.iter().any(|(of, call)| names(*of, call))
-        };
-        let died: Option<Vec<u64>> = lost.iter().map(|(_, last)| last.died).collect();
-        let died = died.unwrap_or_default();
-        let least = died.iter().min().copied().unwrap_or(0);
-        let next = died.iter().filter(|second| **second > least).min();
-        let is_apart = next.is_some_and(|next| next - least >= SURELY_LATER);
-        let earliest: Vec<&(&MpiRank, LastSign)> =
-            lost.iter().filter(|(_, last)| next.is_none() || last.died == Some(least)).collect();
-        let by_order = first_by_order(&earliest);
-        let all_are_known =
-            profile.facts.npes.is_some_and(|npes| npes as usize == profile.ranks.len());
-        let is_of_all = all_are_known && first_by_order(&lost.iter().collect::<Vec<_>>()).is_some();
-        let first = match by_order {
-            Some(first) if next.is_some() || is_of_all => vec![first],
-            _ if next.is_some() => earliest.iter().map(|(rank, _)| rank.rank).collect(),
-            // All in one second, or nobody noted it. Which call was the last of a rank tells nothing: the others
-            // may have ended before they came to another one.
-            _ => Vec::new(),
-        };
-        let others = ranks(&|(rank, _)| !first.contains(&rank.rank));
-        // Who waits in a circle with others holds these up no more than they do.
-        let every = ranks(&|_| true);
-        let circles = Waits::of(profile, &LostRanks::calls(profile, &every)).cycles();
-        let is_awaited =
-            |rank: u32| is_named(rank) && !circles.iter().any(|circle| circle.contains(&rank));
-        let is_cause =
-            !first.is_empty() && (is_apart || first.iter().all(|rank| is_awaited(*rank)));
-        let is_certain = is_cause || is_of_all;
-        Some(LostRanks { first, is_certain, is_cause, others })
-    }
-
-    /// Circles of ranks of which each waited for the next when the launch ended, and the last for the first: all of them
-    /// for longer than those do that exchange messages in a circle.
-    pub fn cycles(&self, profile: &MpiProfile) -> Vec<Vec<u32>> {
-        let ranks = [&self.first[..], &self.others].concat();
-        let mut calls = LostRanks::calls(profile, &ranks);
-        calls.retain(|(_, call)| waited_surely(call));
-        Waits::of(profile, &calls).cycles()
-    }
-
-    /// That the program may have hung, and was ended from outside, so that it does not matter which rank ended first: ranks had
-    /// been in their calls of MPI for a large part of the run. None if some rank ended well before the others.
-    pub fn hang(&self, profile: &MpiProfile) -> Option<Hang> {
-        let open = open_calls(profile);
-        let lost: Vec<&MpiRank> = [&self.first[..], &self.others]
-            .concat()
-            .iter()
-            .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank))
-            .collect();
-        let died = || lost.iter().filter_map(|rank| rank.last?.died);
-        let first = died().min();
-        let apart =
-            died().max().zip(first).is_some_and(|(last, first)| last - first >= SURELY_LATER);
-        let runs = profile.ranks.iter().any(|rank| rank.ending == Some(Ending::Running));
-        // All ended together: a second of difference is a matter of rounding.
-        let until_all = |rank: &MpiRank, time: u64| {
-            let later = rank.last.and_then(|last| last.died).zip(first);
-            time.saturating_sub(later.map_or(0, |(own, first)| (own - first) * 1_000_000_000))
-        };
-        let (mut calls, mut outside) = (Vec::new(), Vec::new());
-        for rank in &lost {
-            match open.get(&rank.rank).filter(|call| !call.routine.asks()) {
-                Some(call) => {
-                    let time = call.time.map(|time| until_all(rank, time));
-                    calls.push((rank.rank, Inside { time, ..*call }));
-                }
-                None => outside.push(*rank),
-            }
-        }
-        calls.sort_unstable_by_key(|(rank, _)| *rank);
-        let times: Option<Vec<u64>> = calls.iter().map(|(_, call)| call.time).collect();
-        let time = times?.into_iter().min()?;
-        let is_outside = |first: &u32| outside.iter().any(|rank| rank.rank == *first);
-        let is_asking =
-            |rank: &&MpiRank| asked_until_the_end(rank) || open.contains_key(&rank.rank);
-        let is_sure = outside.iter().all(is_asking)
-            || !self.first.is_empty() && !self.first.iter().any(is_outside);
-        let mut outside: Vec<u32> = outside.iter().map(|rank| rank.rank).collect();
-        outside.sort_unstable();
-        (lost.len() > 1 && !apart && !runs && is_long(time, profile.total.wall_max))
-            .then_some(Hang { time, calls, outside, is_sure })
-    }
-
-    /// The call in which each of some ranks was at its end, the longest of its threads.
-    pub fn calls(profile: &MpiProfile, ranks: &[u32]) -> Vec<(u32, Inside)> {
-        let open = open_calls(profile);
-        ranks.iter().filter_map(|rank| Some((*rank, *open.get(rank)?))).collect()
-    }
-}
-
-/// Ranks that may have hung when their launch was ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hang {
-    /// For how long each rank that was in a call had been there at least, in ns
-    pub time: u64,
-    /// Ranks in calls that wait, ascending, and these
-    pub calls: Vec<(u32, Inside)>,
-    /// Those outside of MPI, or in a call that asks, ascending
-    pub outside: Vec<u32>,
-    /// None of these has failed: each asked in vain until the end, or another rank ended first
-    pub is_sure: bool,
-}
-
-/// Whether the last call of a rank asked for something, and began shortly before the end of the rank, which the kernel notes in
-/// seconds.
-pub fn asked_until_the_end(rank: &MpiRank) -> bool {
-    /// s
-    const SHORTLY: u64 = 2;
-    let is_late = |last: &LastSign| {
-        let asked = last.last_call / 1_000_000_000;
-        last.died.is_some_and(|died| died <= asked + SHORTLY)
-    };
-    let asks = |last: &LastSign| last.routine.is_some_and(|routine| routine.asks());
-    rank.last.is_some_and(|last| asks(&last) && is_late(&last))
-}
-
-/// Which of these ranks ended first, as the kernel noted it: it does so for the ranks of one node.
-fn first_by_order(ranks: &[&(&MpiRank, LastSign)]) -> Option<u32> {
-    let (first, _) = ranks.first()?;
-    let after =
-        |(rank, last): &&(&MpiRank, LastSign)| last.ended_after.filter(|_| rank.host == first.host);
-    let order: Option<Vec<u32>> = ranks.iter().map(after).collect();
-    let order = order?;
-    let most = order.iter().max()?;
-    let mut found = ranks.iter().zip(&order).filter(|(_, after)| *after == most);
-    let ((rank, _), _) = found.next()?;
-    found.next().is_none().then_some(rank.rank)
 }
 
 #[cfg(test)]

@@ -352,7 +352,7 @@ fn what_is_no_profile_is_refused_with_a_reason() {
     assert!(matches!(refused(&|b| b[..8].fill(0)), SpoolError::Unfinished));
     assert!(matches!(refused(&|b| b.clear()), SpoolError::Unfinished));
     assert!(matches!(refused(&|b| b[0] = b'x'), SpoolError::Foreign));
-    assert!(matches!(refused(&|b| b[8] = 9), SpoolError::Version(_)));
+    assert!(matches!(refused(&|b| b[8] = 10), SpoolError::Version(_)));
     assert!(matches!(refused(&|b| b[offset_of!(Header, table)] ^= 1), SpoolError::Table));
     assert!(matches!(refused(&|b| b[offset_of!(Header, uid)] ^= 1), SpoolError::Owner { .. }));
     assert!(matches!(refused(&|b| b.truncate(BLOCKS_AT + 8)), SpoolError::Short { .. }));

@@ -297,10 +297,12 @@ fn prepare(frame: &mut Frame, thread: &mut Thread, descriptor: &Descriptor) {
     copy_words(frame, descriptor.c_words());
     if descriptor.names_rank() {
         // SAFETY: the thread's own block.
-        let now = unsafe { &mut (*thread.block).now };
+        let block = unsafe { &mut *thread.block };
         let [peer, object] = descriptor.rank_and_object();
-        now.peer = *element(&frame.args, peer) as i32;
-        now.comm = *element(&frame.args, object) as u64;
+        block.now.peer = *element(&frame.args, peer) as i32;
+        block.now.comm = *element(&frame.args, object) as u64;
+        // Of functions that have none there, nobody reads it.
+        block.tag = *element(&frame.args, peer.wrapping_add(1)) as i32;
     }
     if let Some(status) = descriptor.status() {
         flow::give_status(frame, thread, status);

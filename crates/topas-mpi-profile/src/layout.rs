@@ -34,7 +34,7 @@ pub use worlds::{WORLD_STARTS, WorldStart, Worlds};
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.
@@ -440,8 +440,9 @@ pub struct Away {
 pub struct Block {
     /// Thread
     pub tid: u32,
-    /// Nothing
-    pub unused: u32,
+    /// The tag of the message that its call receives, or sends, while it calls a function that names one behind the rank of
+    /// [`NowLine::peer`]: see [`now::tag_place`]
+    pub tag: i32,
     /// Offset of the next block
     pub next: u64,
     /// Offset of [`Header::ranks`] + 1 of [`Peer`], if peers are counted

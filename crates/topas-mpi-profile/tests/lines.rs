@@ -270,14 +270,20 @@ fn every_key_that_is_written_has_its_export() {
         &Default::default(),
         &topas_mpi_profile::layout::Moment { ticks: 2, monotonic: 1, realtime: 0 },
     );
-    let call = OpenCall { function: 3, nanoseconds: None, path: 0, peer: None };
+    let call = OpenCall { function: 3, nanoseconds: None, path: 0, peer: None, tag: None };
     let open_calls = [
         call,
         OpenCall { nanoseconds: Some(1_500_000_000), path: 7, peer: Some((-2, false)), ..call },
         OpenCall { peer: Some((i32::MAX, true)), ..call },
+        OpenCall { peer: Some((4, true)), tag: Some(-1), ..call },
+        OpenCall { peer: Some((4, false)), tag: Some(i32::MAX), ..call },
     ];
-    let open = [(OpenSide::Awaited, 7), (OpenSide::Untaken, -1), (OpenSide::Unreceived, i32::MAX)];
-    let open_messages = open.map(|(side, tag)| OpenMessage { side, rank: 3, tag });
+    let open = [
+        (OpenSide::Awaited, 7, None),
+        (OpenSide::Untaken, -1, Some(0)),
+        (OpenSide::Unreceived, i32::MAX, Some(9)),
+    ];
+    let open_messages = open.map(|(side, tag, comm)| OpenMessage { side, rank: 3, tag, comm });
     let moments = [
         LastMoment {
             began: 1,
@@ -345,10 +351,13 @@ fn every_key_that_is_written_has_its_export() {
     });
     assert_eq!(starts.collect::<Vec<_>>(), [(7, 9)]);
     let called = back.iter().filter_map(|token| match token {
-        Token::OpenCall(told) => Some((told.routine, told.nanoseconds, told.path, told.peer)),
+        Token::OpenCall(told) => {
+            Some((told.routine, told.nanoseconds, told.path, told.peer, told.tag))
+        }
         _ => None,
     });
-    let written = open_calls.map(|call| (routine_name(3), call.nanoseconds, call.path, call.peer));
+    let written =
+        open_calls.map(|call| (routine_name(3), call.nanoseconds, call.path, call.peer, call.tag));
     assert_eq!(called.collect::<Vec<_>>(), written);
     let open = back.iter().filter_map(|token| match token {
         Token::OpenMessage(told) => Some(*told),

@@ -383,6 +383,7 @@ pub mod tests {
                 Inside {
                     routine: number,
                     peer,
+                    tag: (rank == 0).then_some(-1),
                     path: (rank == 0).then_some(7),
                     time: Some(now * 1_000_000_000),
                 },

@@ -50,9 +50,9 @@ pub struct RankLine {
 struct RoutineLine(String, u64, u64, Option<u64>, Option<u64>, [u64; 3]);
 
 /// A call that a thread is in: routine, the rank that it names and whether that is of the world, for how
-/// long, the number of its call path, and where that is in the source.
+/// long, the number of its call path, where that is in the source, and the tag that it names.
 #[derive(Clone, Debug)]
-struct NowLine(String, Option<(i32, bool)>, Option<u64>, Option<u32>, Option<String>);
+struct NowLine(String, Option<(i32, bool)>, Option<u64>, Option<u32>, Option<String>, Option<i32>);
 
 impl ReaderLine {
     /// As it is printed.
@@ -61,11 +61,11 @@ impl ReaderLine {
         let routine = |RoutineLine(name, calls, time, sent, received, waits): &RoutineLine| {
             json!([name, calls, time, sent, received, waits])
         };
-        let now = |NowLine(name, peer, time, path, place): &NowLine| {
-            json!([name, peer, time, path, place])
+        let now = |NowLine(name, peer, time, path, place, tag): &NowLine| {
+            json!([name, peer, time, path, place, tag])
         };
-        let ends = |messages: &[MessageEnd]| -> Vec<(u32, i32)> {
-            messages.iter().map(|message| (message.rank, message.tag)).collect()
+        let ends = |messages: &[MessageEnd]| -> Vec<(u32, i32, Option<u32>)> {
+            messages.iter().map(|message| (message.rank, message.tag, message.comm)).collect()
         };
         json!({
             "id": line.id,
@@ -103,7 +103,12 @@ impl ReaderLine {
         let list = |key: &str| value.get(key).and_then(Value::as_array);
         let end = |of: &Value| {
             let (rank, tag) = (of.get(0)?.as_u64()?, of.get(1)?.as_i64()?);
-            Some(MessageEnd { rank: u32::try_from(rank).ok()?, tag: i32::try_from(tag).ok()? })
+            Some(MessageEnd {
+                rank: u32::try_from(rank).ok()?,
+                tag: i32::try_from(tag).ok()?,
+                // Older readers do not tell it.
+                comm: of.get(2).and_then(Value::as_u64).and_then(|comm| u32::try_from(comm).ok()),
+            })
         };
         let ends = |key: &str| list(key).into_iter().flatten().filter_map(end).collect();
         Some(ReaderLine::Rank(Box::new(RankLine {
@@ -155,7 +160,9 @@ fn read_now(value: &Value) -> Option<NowLine> {
     let peer = rank.zip(peer.get(1).and_then(Value::as_bool));
     let path = value.get(3).and_then(Value::as_u64).and_then(|path| u32::try_from(path).ok());
     let place = value.get(4).and_then(Value::as_str).map(str::to_owned);
-    Some(NowLine(value.get(0)?.as_str()?.to_owned(), peer, value.get(2)?.as_u64(), path, place))
+    let tag = value.get(5).and_then(Value::as_i64).and_then(|tag| i32::try_from(tag).ok());
+    let name = value.get(0)?.as_str()?.to_owned();
+    Some(NowLine(name, peer, value.get(2)?.as_u64(), path, place, tag))
 }
 
 fn narrow(n: u128) -> u64 {
@@ -188,7 +195,7 @@ pub fn lines_of(profile: &MpiProfile, places: &CallPlaces) -> impl Iterator<Item
         let now = own.map(|(_, inside)| {
             let peer = inside.peer.map(|peer| (peer.rank, peer.of_world));
             let place = inside.path.and_then(|path| places.get(&(rank.rank, path)).cloned());
-            NowLine(name(inside.routine), peer, inside.time, inside.path, place)
+            NowLine(name(inside.routine), peer, inside.time, inside.path, place, inside.tag)
         });
         ReaderLine::Rank(Box::new(RankLine {
             id: text(&profile.facts.id),
@@ -218,7 +225,7 @@ pub fn places(profile: &MpiProfile, lines: &[RankLine]) -> CallPlaces {
         line.id.as_bytes() == &*profile.facts.id && line.npes == profile.facts.npes
     };
     let calls = lines.iter().filter(is_of).flat_map(|line| {
-        line.now.iter().map(move |NowLine(.., path, place)| (line.rank, *path, place))
+        line.now.iter().map(move |NowLine(.., path, place, _)| (line.rank, *path, place))
     });
     calls.filter_map(|(rank, path, place)| Some(((rank, path?), place.clone()?))).collect()
 }
@@ -303,10 +310,11 @@ fn add(profile: &mut MpiProfile, line: &RankLine) {
     }
     waits.sort_by_key(|of| of.number);
     sums.waits.routines = waits;
-    for NowLine(name, peer, time, path, _) in &line.now {
+    for NowLine(name, peer, time, path, _, tag) in &line.now {
         let Some(routine) = profile.routines.number(name) else { continue };
         let peer = peer.map(|(rank, of_world)| NowPeer { rank, of_world });
-        profile.inside.push((line.rank, Inside { routine, peer, path: *path, time: *time }));
+        let (tag, path, time) = (*tag, *path, *time);
+        profile.inside.push((line.rank, Inside { routine, peer, tag, path, time }));
     }
     if !line.unposted.is_empty() {
         profile.unposted.push((line.rank, line.unposted.clone()));
@@ -336,11 +344,11 @@ mod tests {
     fn what_a_reader_prints_comes_back() {
         let mut profile = board().profile;
         profile.unposted = vec![(1, vec![0, 5])];
-        let end = |rank, tag| MessageEnd { rank, tag };
+        let end = |rank, tag, comm| MessageEnd { rank, tag, comm };
         let open = OpenMessages {
-            awaited: vec![end(0, 7)],
-            untaken: vec![end(0, 8), end(5, 7)],
-            unreceived: vec![end(2, 7)],
+            awaited: vec![end(0, 7, None)],
+            untaken: vec![end(0, 8, Some(0)), end(5, 7, Some(3))],
+            unreceived: vec![end(2, 7, None)],
         };
         profile.open_messages = vec![(0, open)];
         let here = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);

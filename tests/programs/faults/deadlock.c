@@ -5,7 +5,9 @@
 // end; "asking", one asks for ever for a message that nobody sends; "mismatch", one is in another collective operation than the
 // others; "order", one calls the same one of two communicators in another order; "requests", each of two waits for two messages
 // of the other, which sends one; "tags", one waits for a message with another tag than the one that was sent; "duplicate", the same in
-// another communicator; "gone", two wait for a message of a rank that has none for them and is at the end; "sender", one waits
+// another communicator; "elsewhere", one waits for a message that was sent on another communicator; "probing", one looks for a message
+// on a duplicate of the world, the others wait for it in a barrier of this; "part", one sleeps for ever, one of the others waits for it
+// in a collective operation of these two, and one in a barrier of all; "gone", two wait for a message of a rank that has none for them and is at the end; "sender", one waits
 // for a message of another rank than the one that sent one; "large", one waits until its long message has left, which nobody
 // receives; "stamped", as "circle", and rank 0 writes to the file PROGRAM.stamp when it comes to its call, in ns since 1970.
 
@@ -143,6 +145,32 @@ __attribute__((noinline)) static void tags(int rank, MPI_Comm all)
         MPI_Recv(&one, 1, MPI_INT, 0, 12, all, MPI_STATUS_IGNORE); // tags
 }
 
+__attribute__((noinline)) static void elsewhere(int rank, MPI_Comm all)
+{
+    int one = 1;
+    if (rank == 0)
+        MPI_Send(&one, 1, MPI_INT, 1, 12, all);
+    if (rank == 1)
+        MPI_Recv(&one, 1, MPI_INT, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // elsewhere
+}
+
+__attribute__((noinline)) static void probing(int rank, MPI_Comm all)
+{
+    if (rank == 2)
+        MPI_Probe(0, 9, all, MPI_STATUS_IGNORE); // probing
+    MPI_Barrier(all); // passed
+}
+
+__attribute__((noinline)) static void part(int rank, MPI_Comm two)
+{
+    int one = 1, sum;
+    while (rank == 1)
+        usleep(10000);
+    if (rank == 0)
+        MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0, two); // part
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 __attribute__((noinline)) static void gone(int rank)
 {
     int one;
@@ -212,6 +240,14 @@ int main(int argc, char **argv)
         MPI_Comm all;
         MPI_Comm_dup(MPI_COMM_WORLD, &all);
         tags(rank, all);
+    } else if (strcmp(argv[1], "elsewhere") == 0 || strcmp(argv[1], "probing") == 0) {
+        MPI_Comm all;
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        argv[1][0] == 'e' ? elsewhere(rank, all) : probing(rank, all);
+    } else if (strcmp(argv[1], "part") == 0) {
+        MPI_Comm two;
+        MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &two);
+        part(rank, two);
     } else if (strcmp(argv[1], "gone") == 0)
         gone(rank);
     else if (strcmp(argv[1], "sender") == 0)

@@ -3,6 +3,7 @@
 use topas_format::civil::{Date, Time};
 
 use super::*;
+use crate::last_sign::LastSign;
 use crate::now::NowPeer;
 use crate::profile::MpiRecordFacts;
 use crate::routine::Routines;
@@ -39,7 +40,10 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
         if let Some((routine, peer, seconds)) = one.call {
             let routine = routines.number(routine).expect("a routine");
             let peer = peer.map(|rank| NowPeer { rank, of_world: true });
-            inside.push((rank, Inside { routine, peer, path: None, time: Some(seconds * S) }));
+            inside.push((
+                rank,
+                Inside { routine, peer, tag: None, path: None, time: Some(seconds * S) },
+            ));
         }
         let sums = MpiSums { ranks: 1, wall_max: wall * S, ..MpiSums::default() };
         total.add(&sums);
@@ -120,9 +124,68 @@ fn all_wait_for_the_rank_that_is_not_in_their_collective() {
     let told = [at("Finalize", None, 7), at("Recv", Some(0), 6), at("Recv", Some(1), 6)];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
     assert_eq!(found.cycles, [[0, 1]]);
+    // One of them may wait in a collective of a part of the ranks: all are in collectives but the one outside of MPI.
+    let part = |told: &[Told]| {
+        let mut launch = profile(told, 9);
+        launch.inside[0].1.peer.iter_mut().for_each(|root| root.of_world = false);
+        Standstill::of(&launch).expect("stands still").waited_for
+    };
+    let reduce = || at("Reduce", Some(0), 7);
+    assert_eq!(part(&[reduce(), outside(8), barrier(), barrier()]), Some(1));
+    assert_eq!(part(&[reduce(), outside(8), barrier(), outside(8)]), None);
+    let told = [reduce(), outside(8), barrier(), at("Recv", Some(-1), 7)];
+    assert_eq!(part(&told), None, "it may be the receive for which they wait");
     // With two others nobody knows.
     let told = [barrier(), outside(8), outside(8), barrier()];
     assert_eq!(Standstill::of(&profile(&told, 9)).expect("stands still").waited_for, None);
+}
+
+/// A rank may wait for one of another communicator, of which nobody knows which rank of the world it is: if all others wait for
+/// that rank, it is one that waits for it.
+#[test]
+fn a_rank_for_which_all_others_wait_closes_the_circle() {
+    let barrier = || at("Barrier", None, 7);
+    let of_other = |told: &[Told]| {
+        let mut launch = profile(told, 9);
+        launch.inside.iter_mut().for_each(|(_, call)| {
+            call.peer.iter_mut().for_each(|peer| peer.of_world = false);
+        });
+        let found = Standstill::of(&launch).expect("stands still");
+        assert!(found.cycles.is_empty());
+        found.closed_by
+    };
+    for routine in ["Probe", "Recv", "Ssend", "Sendrecv"] {
+        let told = [barrier(), barrier(), at(routine, Some(0), 7)];
+        assert_eq!(of_other(&told), Some(2), "{routine}");
+    }
+    // One that is outside of MPI may go on, any rank may be another one, and who asks does not wait.
+    assert_eq!(of_other(&[barrier(), outside(8), at("Probe", Some(0), 7)]), None);
+    for routine in ["Probe", "Iprobe", "Reduce"] {
+        let peer = if routine == "Probe" { -1 } else { 0 };
+        assert_eq!(
+            of_other(&[barrier(), barrier(), at(routine, Some(peer), 7)]),
+            None,
+            "{routine}"
+        );
+    }
+    let ended = |call| died(12, Some((call, (call == "Probe").then_some(0), 7)));
+    let mut launch = profile(&[ended("Barrier"), ended("Probe"), ended("Barrier")], 9);
+    launch.inside[1].1.peer.iter_mut().for_each(|peer| peer.of_world = false);
+    let lost = LostRanks::of(&launch).expect("lost");
+    assert_eq!((lost.closed_by(&launch), lost.is_deadlock(&launch)), (Some(1), true));
+}
+
+/// What a rank does that has been outside of MPI for long, while others stand still, is no measure of what these compute.
+#[test]
+fn a_rank_that_stands_still_outside_of_mpi_is_no_measure() {
+    let barrier = || at("Barrier", None, 7);
+    assert_eq!(unmeasured_ranks(&profile(&[barrier(), outside(8), barrier()], 9)), [1]);
+    // It may compute in the same way in each step of a long run.
+    assert_eq!(unmeasured_ranks(&profile(&[barrier(), outside(8), barrier()], 99)), [0; 0]);
+    assert_eq!(unmeasured_ranks(&profile(&[barrier(), outside(0), barrier()], 9)), [0; 0]);
+    let ended = || died(12, Some(("Barrier", None, 7)));
+    assert_eq!(unmeasured_ranks(&profile(&[ended(), died(12, None), ended()], 9)), [1]);
+    assert_eq!(unmeasured_ranks(&profile(&[ended(), died(10, None), ended()], 9)), [1]);
 }
 
 #[test]
@@ -275,6 +338,7 @@ fn ranks_that_were_in_their_calls_for_long_when_they_ended_had_hung() {
 #[test]
 fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
     let barrier = |after| (died(12, Some(("Barrier", None, 9))), after);
+    let alone = std::cell::Cell::new(false);
     let hang = |told: Vec<(Told, u32)>, last: Option<(&str, u64)>| {
         let (told, after): (Vec<Told>, Vec<u32>) = told.into_iter().unzip();
         let mut launch = profile(&told, 11);
@@ -287,6 +351,7 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
             sign.last_call = second * S;
         }
         let hang = LostRanks::of(&launch).expect("lost").hang(&launch).expect("long calls");
+        alone.set(hang.may_be_alone);
         (hang.time / S, hang.calls.len(), hang.outside, hang.is_sure)
     };
     let first = || vec![barrier(1), (died(12, None), 2), barrier(0)];
@@ -295,8 +360,20 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
         assert_eq!(hang(first(), last), (9, 2, vec![1], false), "{last:?}");
     }
     assert_eq!(hang(first(), Some(("Iprobe", 12))), (9, 2, vec![1], true));
-    let later = vec![barrier(2), (died(12, None), 1), barrier(0)];
-    assert_eq!(hang(later, None), (9, 2, vec![1], true));
+    // One that waited and ended first may have been killed alone, while the other computed.
+    let later = || vec![barrier(2), (died(12, None), 1), barrier(0)];
+    assert_eq!((hang(later(), None), alone.get()), ((9, 2, vec![1], true), true));
+    let asks = hang(later(), Some(("Iprobe", 12)));
+    assert_eq!((asks, alone.get()), ((9, 2, vec![1], true), false));
+    // So it was if it ended in an earlier second than all others.
+    let ended_at = |second, after| (died(second, Some(("Barrier", None, 9))), after);
+    let clear = |other| vec![ended_at(12, 2), (died(other, None), 1), ended_at(13, 0)];
+    assert_eq!((hang(clear(13), None), alone.get()), ((8, 2, vec![1], false), true));
+    assert_eq!((hang(clear(12), None), alone.get()), ((8, 2, vec![1], true), true));
+    // Not if those that waited did so for each other.
+    let receive = |peer, after| (died(12, Some(("Recv", Some(peer), 9))), after);
+    let circle = vec![receive(2, 2), (died(12, None), 1), receive(0, 0)];
+    assert_eq!((hang(circle, None), alone.get()), ((9, 2, vec![1], true), false));
     // In the middle of a question.
     let asks = vec![barrier(1), (died(12, Some(("Test", None, 0))), 2), barrier(0)];
     assert_eq!(hang(asks, None), (9, 2, vec![1], true));

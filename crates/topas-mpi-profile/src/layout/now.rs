@@ -83,11 +83,27 @@ pub const fn peer_place(function: &topas_mpi_table::Function) -> Option<usize> {
     }
 }
 
+/// The argument behind that of [`peer_place`], if it is the tag of a message to this rank or from it. None of functions
+/// that name no such message.
+pub const fn tag_place(function: &topas_mpi_table::Function) -> Option<usize> {
+    use topas_mpi_table::ParameterKind;
+    let Some(peer) = peer_place(function) else { return None };
+    match function.at(peer + 1) {
+        Some(parameter) if matches!(parameter.kind, ParameterKind::Tag) => Some(peer + 1),
+        _ => None,
+    }
+}
+
 /// Whether calls of a function, by its number, wait for ranks that they name by a group.
 pub fn names_group(number: usize) -> bool {
     topas_mpi_table::functions()
         .nth(number)
         .is_some_and(|function| function.name == "MPI_Win_start")
+}
+
+/// Whether calls of a function, by its number, name the tag of a message: see [`tag_place`].
+pub fn names_tag(number: usize) -> bool {
+    topas_mpi_table::functions().nth(number).is_some_and(|function| tag_place(function).is_some())
 }
 
 /// Whether calls of a function, by its number, name a rank or a root.
@@ -112,6 +128,28 @@ mod tests {
         assert_eq!(place("MPI_Bcast"), Some(3));
         assert_eq!(place("MPI_Win_lock"), Some(1));
         for none in ["MPI_Waitall", "MPI_Allreduce", "MPI_Comm_rank"] {
+            assert_eq!(place(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn tags_stand_behind_their_ranks() {
+        let place = |name: &str| {
+            let function = topas_mpi_table::functions().find(|function| function.name == name);
+            tag_place(function.expect("is in the table"))
+        };
+        for (name, tag) in [
+            ("MPI_Send", 4),
+            ("MPI_Recv", 4),
+            ("MPI_Sendrecv", 9),
+            ("MPI_Sendrecv_replace", 6),
+            ("MPI_Probe", 1),
+            ("MPI_Mprobe", 1),
+            ("MPI_Irecv", 4),
+        ] {
+            assert_eq!(place(name), Some(tag), "{name}");
+        }
+        for none in ["MPI_Bcast", "MPI_Win_lock", "MPI_Put", "MPI_Mrecv", "MPI_Barrier"] {
             assert_eq!(place(none), None, "{none}");
         }
     }

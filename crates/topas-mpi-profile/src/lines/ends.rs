@@ -1,5 +1,7 @@
 //! What a rank did when it ended, in the lines of a record.
 
+use topas_format::out::Out;
+
 use super::Lines;
 use crate::digits::seconds;
 use crate::routine::name;
@@ -15,6 +17,8 @@ pub struct OpenCall {
     pub path: u32,
     /// The rank that it named, and whether that is one of the world
     pub peer: Option<(i32, bool)>,
+    /// The tag of the message that it named; less than 0 for any. None if it named none
+    pub tag: Option<i32>,
 }
 
 /// The last that is known of a rank; times in ns since 1970.
@@ -68,22 +72,31 @@ pub struct OpenMessage {
     pub rank: u32,
     /// Its tag
     pub tag: i32,
+    /// Its communicator, by a number that is 0 for that of the world; None if it is not known
+    pub comm: Option<u32>,
+}
+
+/// Appends a number that may be less than 0.
+fn signed<'o, 'b>(out: &'o mut Out<'b>, n: i32) -> &'o mut Out<'b> {
+    if n < 0 {
+        out.byte(b'-');
+    }
+    out.dec(n.unsigned_abs().into())
 }
 
 impl Lines<'_> {
-    /// `o=SIDE:RANK:TAG`
+    /// `o=SIDE:RANK:TAG[:COMM]`
     pub fn open_message(&mut self, message: &OpenMessage) {
         self.token(&mut |out| {
             out.put(b"o=").byte(message.side.letter()).byte(b':').dec(message.rank.into());
-            out.byte(b':');
-            if message.tag < 0 {
-                out.byte(b'-');
+            signed(out.byte(b':'), message.tag);
+            if let Some(comm) = message.comm {
+                out.byte(b':').dec(comm.into());
             }
-            out.dec(message.tag.unsigned_abs().into());
         });
     }
 
-    /// `n=ROUTINE:SECONDS:PATH[:PEER[:w]]`
+    /// `n=ROUTINE:SECONDS:PATH[:PEER[:[w][:TAG]]]`
     pub fn open_call(&mut self, call: &OpenCall) {
         self.token(&mut |out| {
             out.put(b"n=").put(name(call.function)).byte(b':');
@@ -92,13 +105,12 @@ impl Lines<'_> {
             }
             out.byte(b':').dec(call.path.into());
             if let Some((peer, of_world)) = call.peer {
-                out.byte(b':');
-                if peer < 0 {
-                    out.byte(b'-');
+                signed(out.byte(b':'), peer);
+                if of_world || call.tag.is_some() {
+                    out.put(if of_world { b":w" } else { b":" });
                 }
-                out.dec(peer.unsigned_abs().into());
-                if of_world {
-                    out.put(b":w");
+                if let Some(tag) = call.tag {
+                    signed(out.byte(b':'), tag);
                 }
             }
         });

@@ -14,6 +14,8 @@ pub struct OpenCallToken<'a> {
     pub path: u32,
     /// The rank that it named, and whether that is one of the world
     pub peer: Option<(i32, bool)>,
+    /// The tag of the message that it named; less than 0 for any. None if it is not known
+    pub tag: Option<i32>,
 }
 
 /// The last that is known of a rank; times in ns since 1970.
@@ -45,6 +47,10 @@ impl<'a> OpenCallToken<'a> {
             peer: match fields.next() {
                 None => None,
                 Some(rank) => Some((signed(rank)?, fields.next() == Some(b"w"))),
+            },
+            tag: match fields.next() {
+                None => None,
+                Some(tag) => Some(signed(tag)?),
             },
         })
     }
@@ -84,5 +90,13 @@ fn signed(text: &[u8]) -> Option<i32> {
 pub(super) fn open_message<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<OpenMessage> {
     let [letter] = fields.next()? else { return None };
     let side = OpenSide::ALL.into_iter().find(|side| side.letter() == *letter)?;
-    Some(OpenMessage { side, rank: narrow(fields.next()?)?, tag: signed(fields.next()?)? })
+    Some(OpenMessage {
+        side,
+        rank: narrow(fields.next()?)?,
+        tag: signed(fields.next()?)?,
+        comm: match fields.next() {
+            None => None,
+            Some(comm) => Some(narrow(comm)?),
+        },
+    })
 }

@@ -1,7 +1,8 @@
 //! What the other ranks are like beside one that is named: which compute as long, or longer, and which wait for it.
 
 use topas_mpi_data::{
-    LostRanks, MpiProfile, compute_as_long, computed, computing, is_longer, waited_for_others,
+    MpiProfile, compute_as_long, computed, computing, is_longer, unmeasured_ranks,
+    waited_for_others,
 };
 
 use super::standing::rank_words;
@@ -58,7 +59,7 @@ pub(super) fn only_waiting(profile: &MpiProfile, late: u32) -> Option<u32> {
 
 /// That another rank computes longest, if it does so longer than the others: what MPI has begun may not go on meanwhile.
 pub(super) fn longest(profile: &MpiProfile, rank: u32) -> Option<String> {
-    let lost = LostRanks::first_of(profile);
+    let lost = unmeasured_ranks(profile);
     let others = profile.ranks.iter().filter(|known| !lost.contains(&known.rank));
     let most = others.max_by_key(|known| computed(&known.sums))?.rank;
     let (own, mean) = computing(profile, most).filter(|_| most != rank)?;

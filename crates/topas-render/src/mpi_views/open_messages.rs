@@ -28,7 +28,9 @@ pub(super) fn open_in_words(
         );
         if !others.is_empty() {
             let who = if others == awaited { String::new() } else { rank_words(&others) + " " };
-            text += &format!(", but {who}{}", messages_with_tags(&open.untaken));
+            let is_same = |comm| open.awaited.iter().any(|message| message.comm == comm);
+            let is_other = |message: &MessageEnd| message.comm.is_some() && !is_same(message.comm);
+            text += &format!(", but {who}{}", messages_on(&open.untaken, is_other, ANOTHER));
         }
         return text + ",";
     }
@@ -41,21 +43,42 @@ pub(super) fn open_in_words(
             have(&others),
         );
     }
+    let is_of_world = |message: &MessageEnd| message.comm == Some(0);
     if peer.is_some_and(|peer| !peer.of_world) && !open.untaken.is_empty() {
         let (from, are) =
             (rank_words(&ranks(&open.untaken)), if open.untaken.len() == 1 { "is" } else { "are" });
         return format!(
             ", while {} from {from} {are} not received,",
-            messages_with_tags(&open.untaken)
+            messages_on(&open.untaken, is_of_world, "MPI_COMM_WORLD")
         );
     }
     let named = peer.filter(|peer| peer.of_world).and_then(|peer| u32::try_from(peer.rank).ok());
     let is_of = |message: &&MessageEnd| Some(message.rank) == named;
     let sent: Vec<MessageEnd> = open.untaken.iter().filter(is_of).copied().collect();
-    if sent.is_empty() {
-        return String::new();
-    }
-    format!(", which has sent {} that is not received,", messages_with_tags(&sent))
+    let is_other = |message: &MessageEnd| message.comm.is_some() && !is_of_world(message);
+    let is = match &*sent {
+        [] => return String::new(),
+        [_] => "is",
+        _ => "are",
+    };
+    format!(", which has sent {} that {is} not received,", messages_on(&sent, is_other, ANOTHER))
+}
+
+/// Of which nothing is known but that it is not the one of a call.
+const ANOTHER: &str = "another communicator";
+
+/// Messages with their tags, and of those that are somewhere else where that is: `a message with tag 7 and a message with tag 5 on
+/// another communicator`.
+fn messages_on(
+    messages: &[MessageEnd],
+    is_elsewhere: impl Fn(&MessageEnd) -> bool,
+    place: &str,
+) -> String {
+    let (there, here): (Vec<MessageEnd>, Vec<MessageEnd>) =
+        messages.iter().partition(|message| is_elsewhere(message));
+    let there = (!there.is_empty()).then(|| messages_with_tags(&there) + " on " + place);
+    let here = (!here.is_empty()).then(|| messages_with_tags(&here));
+    here.into_iter().chain(there).collect::<Vec<_>>().join(" and ")
 }
 
 /// `a message with tag 7`, or `messages with tags 7, 8`.
@@ -89,7 +112,8 @@ mod tests {
     #[test]
     fn messages_are_told_with_ranks_and_tags() {
         let ends = |all: &[(u32, i32)]| -> Vec<MessageEnd> {
-            all.iter().map(|(rank, tag)| MessageEnd { rank: *rank, tag: *tag }).collect()
+            let one = |(rank, tag): &(u32, i32)| MessageEnd { rank: *rank, tag: *tag, comm: None };
+            all.iter().map(one).collect()
         };
         let mut routines = Routines::default();
         let mut words = |routine: &str, peer: Option<u32>, open: [&[(u32, i32)]; 3]| {
@@ -134,6 +158,48 @@ mod tests {
         assert_eq!(
             of_other("Ssend", OpenMessages { unreceived, ..OpenMessages::default() }),
             ", for whose message with tag 5 rank 3 has posted no receive,"
+        );
+    }
+    /// Messages are told to be on another communicator where both are known.
+    #[test]
+    fn messages_on_another_communicator_are_told_to_be_there() {
+        let end = |rank, tag, comm| MessageEnd { rank, tag, comm: Some(comm) };
+        let words = |routine: &str, peer: Option<(i32, bool)>, open: OpenMessages| {
+            let routine = Routines::default().number(routine).expect("a routine");
+            let peer = peer.map(|(rank, of_world)| NowPeer { rank, of_world });
+            open_in_words(&open, routine, peer)
+        };
+        let untaken = |untaken: &[MessageEnd]| OpenMessages {
+            untaken: untaken.to_vec(),
+            ..OpenMessages::default()
+        };
+        let world = Some((0, true));
+        assert_eq!(
+            words("Recv", world, untaken(&[end(0, 5, 1)])),
+            ", which has sent a message with tag 5 on another communicator that is not received,"
+        );
+        assert_eq!(
+            words("Recv", world, untaken(&[end(0, 7, 0), end(0, 5, 1), end(0, 6, 2)])),
+            ", which has sent a message with tag 7 and messages with tags 5, 6 on another communicator that are not \
+             received,"
+        );
+        assert_eq!(
+            words("Probe", world, untaken(&[end(0, 7, 0)])),
+            ", which has sent a message with tag 7 that is not received,"
+        );
+        assert_eq!(
+            words("Recv", Some((0, false)), untaken(&[end(0, 5, 0), end(0, 5, 3)])),
+            ", while a message with tag 5 and a message with tag 5 on MPI_COMM_WORLD from rank 0 are not received,"
+        );
+        let requests = OpenMessages { awaited: vec![end(0, 5, 0)], ..untaken(&[end(0, 5, 1)]) };
+        assert_eq!(
+            words("Wait", None, requests.clone()),
+            ", for which rank 0 has not sent a message with tag 5, but a message with tag 5 on another communicator,"
+        );
+        let same = OpenMessages { untaken: vec![end(2, 5, 0)], ..requests };
+        assert_eq!(
+            words("Wait", None, same),
+            ", for which rank 0 has not sent a message with tag 5, but rank 2 a message with tag 5,"
         );
     }
 }

@@ -51,7 +51,17 @@ pub fn call_places(profile: &MpiProfile, paths: &PathViews) -> CallPlaces {
 
 /// A call by its routine and the rank that it names: `MPI_Send to 1`.
 pub fn call_words(profile: &MpiProfile, routine: RoutineNumber, peer: Option<NowPeer>) -> String {
-    let name = clean(profile.routines.name(routine).as_bytes());
+    call_with(profile, routine, peer, "")
+}
+
+/// The same with words behind its name.
+fn call_with(
+    profile: &MpiProfile,
+    routine: RoutineNumber,
+    peer: Option<NowPeer>,
+    with: &str,
+) -> String {
+    let name = format!("{}{with}", clean(profile.routines.name(routine).as_bytes()));
     let Some(peer) = peer else { return format!("MPI_{name}") };
     let of = match routine.peer_side() {
         Some(PeerSide::To) => "to",
@@ -69,21 +79,30 @@ pub fn call_words(profile: &MpiProfile, routine: RoutineNumber, peer: Option<Now
     }
 }
 
+/// With which tag a call waits for a message: ` with tag 7`. That is told where another message is there, and where nobody knows from
+/// which rank of the world it would come.
+fn with_tag(inside: &Inside, is_another_there: bool) -> String {
+    let is_of_other = inside.peer.is_some_and(|peer| !peer.of_world);
+    let is_told = inside.routine.waits_for_message() && (is_another_there || is_of_other);
+    match inside.tag.filter(|_| is_told && inside.peer.is_some()) {
+        None => String::new(),
+        Some(tag) if tag < 0 => " with any tag".to_owned(),
+        Some(tag) => format!(" with tag {tag}"),
+    }
+}
+
 /// The same with its place in the source: `MPI_Send to 1 at exchange (halo.c:20)`.
-fn placed(
-    profile: &MpiProfile,
-    places: &CallPlaces,
-    (rank, routine, peer, path): (u32, RoutineNumber, Option<NowPeer>, Option<u32>),
-) -> String {
-    let mut call = call_words(profile, routine, peer);
+fn placed(profile: &MpiProfile, places: &CallPlaces, rank: u32, inside: &Inside) -> String {
+    let Inside { routine, peer, path, .. } = *inside;
+    let open = profile.open_messages(rank).map(|open| open_in_words(open, routine, peer));
+    let open = open.unwrap_or_default();
+    let mut call = call_with(profile, routine, peer, &with_tag(inside, !open.is_empty()));
     let unposted = if routine.names_group() { profile.unposted(rank) } else { &[] };
     if !unposted.is_empty() {
         let have = if unposted.len() == 1 { "has" } else { "have" };
         call += &format!(", for which {} {have} not posted,", rank_words(unposted));
     }
-    if let Some(open) = profile.open_messages(rank) {
-        call += &open_in_words(open, routine, peer);
-    }
+    call += &open;
     match path.and_then(|path| places.get(&(rank, path))) {
         Some(place) => format!("{call} at {place}"),
         None => call,
@@ -116,7 +135,7 @@ fn grouped(
     let mut groups: Vec<(String, Vec<u32>, Option<u64>)> = Vec::new();
     for (rank, inside) in calls {
         let peer = inside.peer.filter(|_| with_peers);
-        let words = placed(profile, places, (*rank, inside.routine, peer, inside.path));
+        let words = placed(profile, places, *rank, &Inside { peer, ..*inside });
         match groups.iter_mut().find(|(of, ..)| *of == words) {
             Some((_, ranks, longest)) => {
                 ranks.push(*rank);
@@ -192,6 +211,12 @@ fn in_circles(cycles: &[Vec<u32>], wait: &str) -> Option<String> {
     Some(text)
 }
 
+/// That ranks wait for each other so that none of these goes on; None if that is not known.
+fn deadlock(cycles: &[Vec<u32>], closed_by: Option<u32>, wait: &str) -> Option<String> {
+    let all = |rank| format!("the others all {wait} for rank {rank}, and it for one of them");
+    in_circles(cycles, wait).or_else(|| closed_by.map(all))
+}
+
 /// Why the collective operations do not end in which all ranks are: a sentence. Empty if they are in others.
 fn mismatch_words(
     profile: &MpiProfile,
@@ -227,7 +252,7 @@ fn mismatch_words(
 /// go on.
 pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let standstill = Standstill::of(profile)?;
-    let Standstill { calls, outside, asking, since, cycles, waited_for, .. } = &standstill;
+    let Standstill { calls, outside, asking, since, waited_for, .. } = &standstill;
     let mut words = calls_in_words(profile, places, calls);
     words.extend(last_calls_in_words(profile, places, asking, "asking again and again by"));
     let ranks: Vec<u32> = outside.iter().map(|(rank, _)| *rank).collect();
@@ -251,7 +276,8 @@ pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<Str
             format!("{some} {have} been in a call for {least} or longer: {words}.")
         }
     };
-    text += &match (in_circles(cycles, "wait"), waited_for, since) {
+    let deadlock = deadlock(&standstill.cycles, standstill.closed_by, "wait");
+    text += &match (deadlock, waited_for, since) {
         (Some(wait), ..) => {
             format!(" {}: the program may hang in a deadlock.", capital(&wait))
         }
@@ -265,17 +291,22 @@ pub fn standstill_words(profile: &MpiProfile, places: &CallPlaces) -> Option<Str
     Some(text)
 }
 
+/// The last call of a rank that is in none, of which no rank is known that it named.
+fn last_call(routine: RoutineNumber, last: &LastSign) -> Inside {
+    Inside { routine, peer: None, tag: None, path: last.path, time: None }
+}
+
 /// What a rank did at its end.
 fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &LastSign) -> String {
     let call = LostRanks::calls(profile, &[rank.rank]).into_iter().next();
     let began = time(last.last_call.saturating_sub(last.began));
     match (call, last.routine) {
         (Some((of, inside)), _) => {
-            let call = placed(profile, places, (of, inside.routine, inside.peer, inside.path));
+            let call = placed(profile, places, of, &inside);
             format!("in {call}, which it had entered {began} after its first call")
         }
         (None, Some(routine)) => {
-            let call = placed(profile, places, (rank.rank, routine, None, last.path));
+            let call = placed(profile, places, rank.rank, &last_call(routine, last));
             format!(
                 "outside of MPI, after {call}, its last call, which began {began} after its first"
             )
@@ -291,11 +322,11 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
 fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let lost = LostRanks::of(profile)?;
     let hang = lost.hang(profile);
-    if let Some(hang) = hang.as_ref().filter(|hang| hang.is_sure) {
+    if let Some(hang) = hang.as_ref().filter(|hang| hang.is_sure && !hang.may_be_alone) {
         return Some(hung(profile, places, &lost, hang));
     }
-    let mut text = lost_first(profile, places, hang.is_some())?;
-    if let Some(waited) = in_circles(&lost.cycles(profile), "waited") {
+    let mut text = lost_first(profile, places, hang.as_ref())?;
+    if let Some(waited) = deadlock(&lost.cycles(profile), lost.closed_by(profile), "waited") {
         text += &format!(" {} then: the program may have hung in a deadlock.", capital(&waited));
     }
     Some(text)
@@ -312,42 +343,29 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
         .iter()
         .filter_map(|rank| profile.ranks.iter().find(|known| known.rank == *rank)?.last?.died);
     let at = died.max().and_then(second_of_end).unwrap_or_default();
-    let why = match in_circles(&lost.cycles(profile), "waited") {
+    let why = match deadlock(&lost.cycles(profile), lost.closed_by(profile), "waited") {
         None => "the program may have hung, and was ended from outside.".to_owned(),
         Some(waited) => format!(
             "{waited}: the program may have hung in a deadlock, and was ended from outside."
         ),
     };
     let mismatch = mismatch_words(profile, Mismatch::of(profile, &hang.calls), &hang.calls);
-    let since = time(hang.time);
     let intro = if hang.outside.is_empty() {
-        format!("No call had ended for at least {since}")
+        format!("No call had ended for at least {}", time(hang.time))
     } else {
-        format!("{} had been in a call for {since} or longer", capital(&rank_words(&inside)))
+        capital(&had_been(hang))
     };
     let ended = rank_words(&ranks);
-    let first = ended_first(profile, lost, hang).unwrap_or_default();
     format!(
-        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}{first}",
+        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}",
         words.join("; ")
     )
 }
 
-/// Which rank ended first, where others were outside of MPI and might have gone on: it may have been killed alone. None if
-/// nothing tells which it was, or if ranks wait for each other in a circle.
-fn ended_first(profile: &MpiProfile, lost: &LostRanks, hang: &Hang) -> Option<String> {
-    let might_go_on =
-        |rank: &&MpiRank| hang.outside.contains(&rank.rank) && !asked_until_the_end(rank);
-    let [first] = lost.first[..] else { return None };
-    let is_told = lost.is_certain
-        && profile.ranks.iter().any(|rank| might_go_on(&rank))
-        && lost.cycles(profile).is_empty();
-    is_told.then(|| {
-        format!(
-            " But rank {first} was the first to end: if it was killed alone, as for lack of memory, the others ended because \
-             of that."
-        )
-    })
+/// For how long ranks had been in their calls when they ended.
+fn had_been(hang: &Hang) -> String {
+    let inside: Vec<u32> = hang.calls.iter().map(|(rank, _)| *rank).collect();
+    format!("{} had been in a call for {} or longer", rank_words(&inside), time(hang.time))
 }
 
 /// What ranks outside of MPI did when their launch was ended, by their last calls.
@@ -375,7 +393,7 @@ fn last_calls_in_words(
         let last = known.last.unwrap_or_default();
         let words = match last.routine {
             Some(routine) => {
-                let call = placed(profile, places, (known.rank, routine, None, last.path));
+                let call = placed(profile, places, known.rank, &last_call(routine, &last));
                 format!("{what} {call}")
             }
             None => "outside of MPI".to_owned(),
@@ -401,8 +419,8 @@ fn second_of_end(died: u64) -> Option<String> {
     Some(format!(" at {:02}:{:02}:{:02}", at.hour, at.minute, at.second))
 }
 
-/// Which rank was lost first. `hung` tells whether the ranks may have hung before.
-fn lost_first(profile: &MpiProfile, places: &CallPlaces, hung: bool) -> Option<String> {
+/// Which rank was lost first, and that the ranks may have hung before.
+fn lost_first(profile: &MpiProfile, places: &CallPlaces, hang: Option<&Hang>) -> Option<String> {
     /// Ranks whose end is told one by one.
     const ONE_BY_ONE: usize = 3;
     let LostRanks { first, is_certain, is_cause, others } = LostRanks::of(profile)?;
@@ -417,7 +435,9 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces, hung: bool) -> Option<S
         let is_outside = |rank: &&u32| !calls.iter().any(|(of, _)| of == *rank);
         let outside: Vec<u32> = others.iter().filter(is_outside).copied().collect();
         let mut words = calls_in_words(profile, places, &calls);
-        if !outside.is_empty() {
+        if hang.is_some_and(|hang| hang.may_be_alone) {
+            words.extend(outside_in_words(profile, places, &outside));
+        } else if !outside.is_empty() {
             words.push(format!("{} outside of MPI", rank_words(&outside)));
         }
         format!("{intro}: {}.", words.join("; "))
@@ -468,7 +488,14 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces, hung: bool) -> Option<S
         text += &others_end(intro, &others);
         if is_certain && !is_cause {
             text += " If all were killed from outside, as by the batch system, this order means nothing";
-            text += if hung { ", and the program may have hung." } else { "." };
+            text += &match hang {
+                // The rank that ended first is one of these.
+                Some(hang) if hang.may_be_alone => {
+                    format!(", and the program may have hung: {}.", had_been(hang))
+                }
+                Some(_) => ", and the program may have hung.".to_owned(),
+                None => ".".to_owned(),
+            };
         }
     }
     Some(text)
@@ -502,7 +529,10 @@ pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
     let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
     let open = |rank: u32, which: &dyn Fn(&OpenMessages) -> &[MessageEnd]| -> Vec<Value> {
         let messages = profile.open_messages(rank).map(which).unwrap_or_default();
-        let one = |message: &MessageEnd| json!({ "rank": message.rank, "tag": message.tag });
+        let one = |message: &MessageEnd| {
+            let of_world = message.comm.map(|comm| comm == 0);
+            json!({ "rank": message.rank, "tag": message.tag, "of_world": of_world })
+        };
         messages.iter().map(one).collect()
     };
     let call = |(rank, inside): &(u32, Inside)| {
@@ -511,6 +541,7 @@ pub(super) fn value(profile: &MpiProfile, paths: Option<&PathViews>) -> Value {
             "routine": format!("MPI_{}", clean(profile.routines.name(inside.routine).as_bytes())),
             "peer": inside.peer.map(|peer| peer.rank),
             "peer_of_world": inside.peer.map(|peer| peer.of_world),
+            "tag": inside.tag,
             "awaited": open(*rank, &|open| &open.awaited),
             "untaken": open(*rank, &|open| &open.untaken),
             "unreceived": open(*rank, &|open| &open.unreceived),
