@@ -230,3 +230,26 @@ fn a_collector_that_sleeps_is_told_from_one_that_computes() {
         }
     }
 }
+
+/// What a rank does between its questions counts where the kernel is not asked, too, because little time lies between them.
+#[test]
+fn what_a_collector_does_between_quick_questions_counts() {
+    for mpi in Mpi::installed("what_a_collector_does_between_quick_questions_counts") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("collects");
+        build(mpi, "mpicc", &["waits/collects.c"], &["-O1", "-g"], &program);
+        let program = program.to_str().expect("path");
+        for routine in ["Testsome", "Iprobe"] {
+            let Collected { said, noted, between, asleep, .. } =
+                collected(mpi, &scratch, program, routine, "passes");
+            let what = format!(
+                "{routine} under {}: {noted} s noted, {between} s between, {asleep} s asleep: {said}",
+                mpi.name()
+            );
+            println!("{what}");
+            // The way from a question to the pause is part of the time between them.
+            assert!(between >= noted / 3.0 - 0.01 && between <= 1.5 * noted + 0.01, "{what}");
+            assert!(asleep <= between / 5.0 + 0.001, "{what}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Facts of ranks that ask again and again for what another rank has not begun, and do something else in between.
 
-use topas_mpi_data::{AskedInVain, MpiProfile, MpiRank};
+use topas_mpi_data::{CallersTime, MpiProfile, MpiRank, between_questions};
 
 use crate::fact::FactValues;
 
@@ -14,12 +14,12 @@ struct Asking {
     time: u128,
 }
 
-/// The rank with most of a time.
-fn most(profile: &MpiProfile, time: impl Fn(&AskedInVain) -> u128) -> Option<Asking> {
+/// The rank with most of a time, which it has for each of those for which it asked.
+fn most(profile: &MpiProfile, times: impl Fn(&MpiRank) -> Vec<(u32, u128)>) -> Option<Asking> {
     let of_rank = |rank: &MpiRank| {
-        let asked = &rank.sums.waits.asked;
-        let all: u128 = asked.iter().map(|(_, asked)| time(asked)).sum();
-        let (of, _) = asked.iter().max_by_key(|(_, asked)| time(asked))?;
+        let asked = times(rank);
+        let all: u128 = asked.iter().map(|(_, time)| time).sum();
+        let (of, _) = asked.iter().max_by_key(|(_, time)| *time)?;
         let is_worth = all.saturating_mul(WORTH) >= rank.sums.wall && all > 0;
         is_worth.then_some(Asking { rank: rank.rank, of: *of, time: all })
     };
@@ -28,12 +28,18 @@ fn most(profile: &MpiProfile, time: impl Fn(&AskedInVain) -> u128) -> Option<Ask
 
 /// Adds these facts.
 pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
-    if let Some(Asking { rank, of, time }) = most(profile, |asked| asked.slept) {
+    let slept = |rank: &MpiRank| {
+        let asked = rank.sums.waits.asked.iter();
+        asked.map(|(of, asked)| (*of, asked.slept)).collect::<Vec<_>>()
+    };
+    if let Some(Asking { rank, of, time }) = most(profile, slept) {
         facts.text("waits_asleep_who", format!("rank {rank}"));
         facts.text("waits_asleep_for", format!("rank {of}"));
         facts.number("waits_asleep", time as f64 / 1e9);
     }
-    let awake = |asked: &AskedInVain| asked.between.time.saturating_sub(asked.slept);
+    let awake = |rank: &MpiRank| between_questions(&rank.sums).collect::<Vec<_>>();
+    let all: u128 = profile.ranks.iter().flat_map(awake).map(|(_, time)| time).sum();
+    facts.number("asking_share", 100.0 * all as f64 / CallersTime::of(profile).time as f64);
     if let Some(Asking { rank, of, time }) = most(profile, awake) {
         facts.text("waits_asking_who", format!("rank {rank}"));
         facts.text("waits_asking_for", format!("rank {of}"));

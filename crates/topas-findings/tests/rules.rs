@@ -294,6 +294,7 @@ const CASES: &[RuleCase] = &[
         &[("poll_share", N(5.0)), ("poll_sum", N(1.0)), ("poll_rate", N(1000.0))],
         ("poll_rate", N(999.0)),
     ),
+    ("time-between-questions", &[("asking_share", N(10.0))], ("asking_share", N(9.0))),
     (
         "serialisation",
         &[
@@ -322,6 +323,11 @@ const CASES: &[RuleCase] = &[
         ("outside_balance", N(85.0)),
     ),
     ("nothing-found", &[("wall", N(1.0))], ("wall", N(0.0))),
+    (
+        "nothing-but-questions",
+        &[("asking_share", N(10.0)), ("outside_share", N(90.0))],
+        ("asking_share", N(9.0)),
+    ),
     ("nothing-but-start", &[("edge_share", N(30.0))], ("edge_share", N(29.0))),
     ("slow-clock", &[("frequency_less", N(5.0))], ("frequency_less", N(0.0))),
     ("kernel-time", &[("system_more", N(5.0))], ("system_more", N(0.0))),

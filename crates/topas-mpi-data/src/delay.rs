@@ -160,11 +160,25 @@ pub fn waited_for_others(rank: &MpiRank) -> impl Iterator<Item = (u32, Blame)> {
 /// What a rank computes, in ns, as far as anybody knows: its time outside of MPI without that in which it slept between
 /// calls that asked in vain, and the way from one call that asks to the next.
 pub fn computed(sums: &MpiSums) -> u128 {
+    outside_of_rank(sums).saturating_sub(sums.waits.slept() + way_to_ask(sums))
+}
+
+/// The way from each call of a rank that asks to the next, in ns, if it does nothing else in between.
+fn way_to_ask(sums: &MpiSums) -> u128 {
     /// The longest way from such a call to the next of a program that does nothing but ask, in ns, with what the measurement adds.
     const WAY: u128 = 130;
     let asking = sums.routines.iter().filter(|routine| routine.number.asks());
-    let asked = asking.map(|routine| routine.calls).sum::<u128>() * WAY;
-    outside_of_rank(sums).saturating_sub(sums.waits.slept() + asked)
+    asking.map(|routine| routine.calls).sum::<u128>() * WAY
+}
+
+/// For whom a rank asked in vain, and what it did between such calls without sleeping there, in ns: that is more than the way from one of these
+/// calls to the next: all of it counts if it is twice as long as the longest way. It may have computed, or passed time in a way that nothing tells, as by `sched_yield`.
+pub fn between_questions(sums: &MpiSums) -> impl Iterator<Item = (u32, u128)> {
+    let awake = |asked: &AskedInVain| asked.between.time.saturating_sub(asked.slept);
+    let all: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
+    let more = all.min(2 * all.saturating_sub(way_to_ask(sums)));
+    let part = move |time: u128| (time * more).checked_div(all).unwrap_or(0);
+    sums.waits.asked.iter().map(move |(peer, asked)| (*peer, part(awake(asked))))
 }
 
 /// How many times as long as its waits in calls a rank is kept by them: a loop that asks is outside of MPI for a part of its time,

@@ -3,6 +3,7 @@
 
    sleeps    rank 1 sends 20 ms late, and rank 0 sleeps between its questions: rank 1 makes the others wait
    sleeps,2  the same, and rank 0 asks each time for a message that nobody sends, too
+   passes    the same, but rank 0 passes 20 us between its questions
    computes  rank 0 has work for 20 ms, and asks after each quarter of it, until rank 1 has sent after 12 ms: rank 0 makes
              the others wait */
 #include <mpi.h>
@@ -16,7 +17,7 @@ enum { MOST = 8, LENGTH = 64 };
 
 static int own, ranks;
 static double between, slept;
-static int in_vain, sleeps, asks_twice, quarters;
+static int in_vain, sleeps, passes, asks_twice, quarters;
 
 static double now(void)
 {
@@ -49,6 +50,9 @@ static void pause_after(int is_in_vain)
     in_vain++;
     if (sleeps)
         usleep(300);
+    else if (passes)
+        while (now() < began + 20e-6)
+            ;
     else if (quarters > 0 && quarters--)
         work(5);
     between += now() - began;
@@ -83,7 +87,7 @@ static void collect(const char *routine, int round)
         left -= done;
         pause_after(!done);
     }
-    while (!sleeps && quarters-- > 0)
+    while (!sleeps && !passes && quarters-- > 0)
         work(5);
 }
 
@@ -94,6 +98,7 @@ int main(int argc, char **argv)
         return 64;
     asks_twice = !strcmp(argv[2], "sleeps,2");
     sleeps = asks_twice || !strcmp(argv[2], "sleeps");
+    passes = !strcmp(argv[2], "passes");
     int rounds = atoi(argv[3]);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
@@ -102,7 +107,7 @@ int main(int argc, char **argv)
         if (own == 0) {
             collect(argv[1], i);
         } else {
-            int milliseconds = own > 1 ? 1 : sleeps ? 20 : 12;
+            int milliseconds = own > 1 ? 1 : sleeps || passes ? 20 : 12;
             double began = now();
             usleep(1000 * milliseconds);
             slept += now() - began;

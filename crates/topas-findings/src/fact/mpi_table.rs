@@ -354,6 +354,11 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     fact("waits_asking_for", TEXT, "The rank for which it asked then, most of that time."),
     fact("waits_asking", SECONDS, "For how long it was outside of MPI."),
     fact(
+        "asking_share",
+        SHARE,
+        "Such time of all ranks, as a share of their time, without the way from one call that asks to the next: they may have computed, or only passed time.",
+    ),
+    fact(
         "workless_who",
         TEXT,
         "Ranks that compute less than a third of what the others do and wait mostly for messages, such as a master; missing if they are more than a third of all ranks, or if the others do not compute alike.",

@@ -3,7 +3,8 @@
 //! A collector that asks, sleeps, and asks again waits for a message, although nearly none of its time is in MPI. A program
 //! that computes between its questions does not wait. The clock does not tell them apart, but the kernel does: who
 //! sleeps uses no processor, and gives it up by itself. So where the time between two questions is long enough to ask the kernel,
-//! it is asked at both ends.
+//! it is asked at both ends. Of shorter times nobody knows what the program did: a loop that gives way to other processes
+//! between its questions (`sched_yield`) mostly passes such times.
 
 use crate::wait::Call;
 
@@ -31,8 +32,14 @@ pub(super) struct Pauses {
     ask: Option<AskUse>,
     /// Ticks of a microsecond
     microsecond: u64,
-    /// Ticks after the last call beyond which the kernel is asked
+    /// Ticks after the last call beyond which the kernel is asked, or beyond which it is to be found out whether it is
     long: u64,
+    /// The program paused for so long since something was found that the kernel was asked at both ends
+    paused: bool,
+    /// What a call has found is over, and the next one that asks in vain comes after that
+    afresh: bool,
+    /// The program paused so before that was found
+    has_paused: bool,
     /// When the last call ended that asked in vain, or that found something
     last: u64,
     /// What was used until the kernel was asked last
@@ -51,6 +58,9 @@ impl Pauses {
             ask: None,
             microsecond: 0,
             long: 0,
+            paused: false,
+            afresh: false,
+            has_paused: false,
             last: 0,
             reading: None,
             asked: 0,
@@ -78,19 +88,38 @@ impl Pauses {
     /// What was found is over. Who paused for it will pause again, so the kernel is asked at the first call in vain, not only after
     /// the first pause.
     pub(super) fn are_over(&mut self) {
-        self.long = if self.all == self.over { LONG.saturating_mul(self.microsecond) } else { 0 };
+        // What follows is done with what was found, however short it is.
+        (self.afresh, self.has_paused, self.paused) = (true, self.paused, false);
+        self.long = 0;
         self.over = self.all;
     }
 
     /// A call asked in vain.
     #[inline(always)]
     pub(super) fn asked(&mut self, call: &Call) {
-        if call.began.saturating_sub(self.last) > self.long {
-            self.read(call);
+        let between = call.began.saturating_sub(self.last);
+        if between > self.long {
+            self.asked_later(call);
         } else {
             self.asked = self.asked.wrapping_add(1);
+            let [all, _] = &mut self.all;
+            *all = all.wrapping_add(between);
         }
         self.last = call.ended;
+    }
+
+    /// The same long after another one, or after something was found.
+    #[cold]
+    #[inline(never)]
+    fn asked_later(&mut self, call: &Call) {
+        let long = LONG.saturating_mul(self.microsecond);
+        let afresh = core::mem::take(&mut self.afresh);
+        if afresh && !self.has_paused && call.began.saturating_sub(self.last) <= long {
+            self.long = long;
+            self.asked = self.asked.wrapping_add(1);
+        } else {
+            self.read(call);
+        }
     }
 
     /// A call asked, and found something: what follows is no pause.
@@ -118,6 +147,7 @@ impl Pauses {
         }
         let [all, slept] = &mut self.all;
         *all += between;
+        self.paused = true;
         let given_up = used.given_up.saturating_sub(before.given_up);
         let taken = used.taken.saturating_sub(before.taken);
         // Each of the calls may have let others go first.
@@ -207,12 +237,13 @@ mod tests {
             goes(1, 0, 0, 1);
             pauses.asked(&call(10_000 * (round + 1) + 20));
         }
-        // Three times from the second question on, without what the questions used.
-        assert_eq!(pauses.now(), [3 * 9_970, 3 * (9_970 - 200)]);
+        // Three times from the second question on, without what the questions used, and four times from the first one until the
+        // second.
+        assert_eq!(pauses.now(), [3 * 9_970 + 4 * 10, 3 * (9_970 - 200)]);
         // Another call that may wait lay between them.
         goes(2, 1, 0, 2);
         pauses.asked(&call(60_000));
-        assert_eq!(pauses.now(), [3 * 9_970, 3 * 9_770]);
+        assert_eq!(pauses.now(), [3 * 9_970 + 4 * 10, 3 * 9_770]);
     }
 
     #[test]
@@ -225,6 +256,15 @@ mod tests {
             pauses.asked(&call(began));
         }
         assert_eq!(pauses.reading.map(|reading| reading.calls), Some(0));
-        assert_eq!(pauses.now(), [0, 0]);
+        // What lies between them counts all the same, but not what was done with what was found.
+        assert_eq!(pauses.now(), [498 * 10, 0]);
+        pauses.are_over();
+        pauses.asked(&call(20_020));
+        assert_eq!(
+            (pauses.since([0; 2]), pauses.reading.map(|reading| reading.calls)),
+            ([0, 0], Some(0))
+        );
+        pauses.asked(&call(20_040));
+        assert_eq!(pauses.since([0; 2]), [10, 0]);
     }
 }

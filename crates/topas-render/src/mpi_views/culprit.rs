@@ -139,7 +139,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
             }
         };
         return Some(
-            [Some(said), between::of_all(profile)]
+            [Some(said), between::of_all(profile, None, waited, "it")]
                 .into_iter()
                 .flatten()
                 .collect::<Vec<_>>()
@@ -150,11 +150,19 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let said = charge(profile, paths, waited)
         .filter(|said| !(said.is_little() && standing::is_told(profile)));
     let Some(said) = said else { return absent };
+    let charged = match &said {
+        Said::Charged(rank) => Some(rank.rank),
+        Said::Little(_) | Said::Words(_) => None,
+    };
     let mut text = match said {
         Said::Charged(rank) => rank.text(),
         Said::Little(text) => text,
         Said::Words(text) => text + &asleep_of(profile, waited),
     };
+    // The time of all ranks was told, unless one is named.
+    let time = format!("the time of all {whose}");
+    let between = between::of_all(profile, charged, waited, &time);
+    text.extend(between.map(|said| format!(" {said}")));
     // What is not known may be of another rank.
     if let Some(untold) = untold.filter(|(_, time)| 2 * time >= waited) {
         text += &format!(
@@ -463,8 +471,10 @@ fn asleep_of(profile: &MpiProfile, waited: u128) -> String {
 
 /// As much of a wait in which the rank slept.
 fn asleep(slept: u128) -> String {
+    /// Less would be told as 0.000 s.
+    const LEAST: u128 = 500_000;
     match slept {
-        0 => String::new(),
+        ..LEAST => String::new(),
         _ => format!(" ({} s of that asleep between calls that asked in vain)", seconds(slept, 3)),
     }
 }

@@ -105,3 +105,42 @@ fn what_ranks_do_between_their_questions_is_told_where_they_hardly_wait() {
     let text = first([(2, 1), (2, 1), (1, 1)]);
     assert!(text.contains("hardly wait") && !text.contains("in vain"), "{text}");
 }
+
+/// Where ranks wait little, or for one rank, the others may have passed their time between their questions: no wait is ruled out then. The
+/// way from one question to the next, 130 ns each, is no such time.
+#[test]
+fn what_ranks_do_between_their_questions_is_told_beside_little_waits() {
+    let said = |waits: &'static [(u32, f64)], calls: u32| {
+        let ranks: [MadeRank; 4] = [(9.0, waits), (9.0, waits), (9.0, &[]), (9.0, &[])];
+        let asked = format!("f=Test:{calls}:");
+        let lines = profile(&ranks, "Test", "").replace("f=Test:10:", &asked);
+        let lines = lines.replace(" b=2:", " a=2:10:6:0 b=2:");
+        [&["--mpi"][..], &["--why"]].map(|args| words(&shown(&lines, args)))
+    };
+    let waits = "Ranks wait little for each other: 1.50% of the time of all ranks, most of it for rank 2 (0.600 s).";
+    let told = "For 12.000 s, 30.00% of the time of all ranks, they were outside of MPI between calls that asked in vain for what \
+                others had not begun, 12.000 s of that for rank 2: they computed meanwhile, or only passed time.";
+    let [mpi, why] = said(&[(2, 0.3)], 10);
+    assert!(mpi.contains(&format!("{waits} {told}")), "{mpi}");
+    let nothing = "The ranks are outside of MPI for 90.0% of their time, but for 30.0% of their time between calls that asked in vain";
+    let also = "Also: For 30.0% of the time of all ranks they were outside of MPI between calls that asked in vain for what others \
+                had not begun: they computed meanwhile, or only passed time. Rank 1 did so for longest, 6.000 s, most of that for \
+                rank 2.";
+    assert!(why.contains(nothing) && why.contains(also), "{why}");
+    let ruled_out = why.split_once("Ruled out: ").expect("some are").1;
+    for open in ["again and again", "late senders", "wait in collectives", "compute longer"] {
+        assert!(!ruled_out.contains(open), "{open}: {why}");
+    }
+    // Half of it, or three quarters, is the longest way from one question to the next.
+    let [mpi, _] = said(&[(2, 0.3)], 23_076_923);
+    assert!(mpi.contains(told), "{mpi}");
+    let [mpi, _] = said(&[(2, 0.3)], 34_615_384);
+    assert!(mpi.contains("For 6.000 s, 15.00% of the time of all ranks, they were"), "{mpi}");
+    let [mpi, why] = said(&[(2, 0.3)], 50_000_000);
+    assert!(mpi.contains(waits) && !mpi.contains("in vain"), "{mpi}");
+    assert!(!why.contains("in vain") && why.contains("ranks that ask again and again"), "{why}");
+    // One rank is named, and the others ask.
+    let [mpi, _] = said(&[(2, 0.9)], 10);
+    let told = told.replace("they were outside", "the others were outside");
+    assert!(mpi.contains(" s for rank 2") && mpi.contains(&told), "{mpi}");
+}
