@@ -1,7 +1,7 @@
 //! Facts of an event log: how waits vary in the course of the run, and where they arise.
 
 use topas_mpi_data::{
-    NoteKind, Replay, SECOND_RANK, TimeClass, Timeline, TimelineNote, TimelineRow,
+    MpiProfile, NoteKind, Replay, SECOND_RANK, TimeClass, Timeline, TimelineNote, TimelineRow,
 };
 
 use crate::fact::{FactSpread, FactValues};
@@ -13,9 +13,6 @@ const PARTS: usize = 20;
 
 /// Share of a kind of wait from which on a part of the run has most of it.
 const MOST: f64 = 0.5;
-
-/// Share of the measured waits that a log has to tell to say in which rank they arise.
-const NEARLY_ALL: f64 = 0.9;
 
 /// Most parts of a run in which waits are told to be.
 const SHORT: usize = 4;
@@ -66,8 +63,12 @@ const ALIKE: f64 = 0.8;
 /// Of a lower serialisation efficiency ranks depend on each other in turn.
 const IN_TURN: f64 = 0.8;
 
-/// Adds the facts of the event log of a run to those of its profile.
-pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
+/// Adds the facts of the event log of a run to those of its profile, if it has one.
+pub fn add_timeline_facts(
+    timeline: &Timeline<'_>,
+    profile: Option<&MpiProfile>,
+    facts: &mut FactValues,
+) {
     if timeline.is_partial() {
         // What is left of a log of which much was overwritten says nothing of the rest.
         if facts.get_number("waits_known") != Some(1.0) {
@@ -96,13 +97,8 @@ pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
             facts.text(when, words);
         }
     }
-    let share = |name| facts.get_number(name).unwrap_or(0.0);
-    let measured = share(ALL_WAITS.names.share) + share("finalize_share");
-    let is_measured = facts.get_number("waits_known") == Some(1.0);
-    let in_log = part(&sums[0], ALL_WAITS.classes);
-    // The log does not know for whom a rank slept between calls that asked in vain.
-    let sleeps = share("waits_asleep") > (1.0 - NEARLY_ALL) * share("waits_sum");
-    if !sleeps && (!is_measured || in_log >= NEARLY_ALL * measured) {
+    // Of waits that were measured the log has to tell enough.
+    if profile.is_none_or(|of| of.logged.is_some() || !of.total.waits.measured) {
         origin(timeline, facts);
     }
     if facts.get_number("waits_known") != Some(1.0) {

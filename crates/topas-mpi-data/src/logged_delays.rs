@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::delay::{computing, is_longer, waited_for_others};
+use super::delay::{computed, computing, is_longer, waited_for_others};
 use super::timeline::{TimeClass, Timeline, TimelineRow};
-use super::{Blame, MpiProfile};
+use super::{Blame, MpiProfile, WaitFigures};
 
 /// A log tells in which ranks waits begin if it has so much of the time of the ranks, and of what the profile has
 /// measured of waits.
@@ -30,18 +30,20 @@ impl LoggedDelays {
             && timeline.damage.is_empty()
             && !timeline.is_cut
             && !timeline.is_partial();
-        let waits = || profile.ranks.iter().map(|rank| &rank.sums.waits);
-        if !is_whole || waits().any(|waits| !waits.outside.is_empty()) {
+        if !is_whole {
             return None;
         }
+        let waits = || profile.ranks.iter().map(|rank| &rank.sums.waits);
         let measured = profile.ranks.iter().flat_map(waited_for_others);
         let measured = measured.map(|(_, blame)| blame.time()).sum::<u128>() as f64;
-        let slept = waits().map(|waits| waits.slept()).sum::<u128>() as f64;
+        let slept = waits().map(WaitFigures::slept).sum::<u128>() as f64;
+        let outside = waits().flat_map(|waits| &waits.outside);
+        let outside = outside.map(|(_, blame)| blame.time()).sum::<u128>() as f64;
         let waited: u64 = timeline.rows.iter().map(TimelineRow::waited).sum();
         let is_told = measured > 0.0
             && waited as f64 >= NEARLY_ALL * measured
             && timeline.rows.iter().all(|row| row.unended_wait() == 0)
-            && slept <= (1.0 - NEARLY_ALL) * measured;
+            && slept.max(outside) <= (1.0 - NEARLY_ALL) * measured;
         if !is_told {
             return None;
         }
@@ -72,8 +74,9 @@ impl LoggedDelays {
         let of = |rank: u32| computing(profile, rank);
         let is_innocent =
             most.and_then(|(rank, _)| of(*rank)).is_some_and(|(own, mean)| !is_longer(own, mean));
-        let mut others = profile.ranks.iter().filter_map(|rank| of(rank.rank));
-        is_innocent && others.any(|(own, mean)| 2 * own >= 3 * mean)
+        let longest = profile.ranks.iter().max_by_key(|rank| computed(&rank.sums));
+        let longest = longest.and_then(|rank| of(rank.rank));
+        is_innocent && longest.is_some_and(|(own, mean)| 2 * own >= 3 * mean)
     }
 
     /// The ranks in which waits begin, in order, with the waits by their kinds.

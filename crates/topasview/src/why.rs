@@ -343,7 +343,7 @@ fn timeline<'l>(args: &Args, run: &mut KnownRun, logs: &'l [TraceLog]) -> Option
 
 /// Adds what the event logs tell of the course of the run, and of its time on a perfect network.
 fn add_log(run: &mut KnownRun, timeline: &Timeline<'_>, logs: &[TraceLog], facts: &mut FactValues) {
-    add_timeline_facts(timeline, facts);
+    add_timeline_facts(timeline, run.profile.as_ref(), facts);
     let Some(id) = id_of(run) else { return };
     match replay(logs, &id, &Network::default()) {
         Ok(replay) => {

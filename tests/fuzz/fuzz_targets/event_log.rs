@@ -267,7 +267,7 @@ fuzz_target!(|bytes: &[u8]| {
             timeline.states_of(row);
         }
         timeline.blocks(&logs).unwrap();
-        add_timeline_facts(&timeline, &mut facts);
+        add_timeline_facts(&timeline, None, &mut facts);
     }
     // As the worlds of one run, all of them are told together.
     let launches = launches_in(&logs);
