@@ -5,7 +5,7 @@ mod input;
 mod output;
 
 pub use args::MpiArgs;
-pub use input::{ELSEWHERE, LOG_ALONE, files_of_logs, spools};
+pub use input::{ELSEWHERE, LOG_ALONE, files_of_logs, read_timeline, spools};
 pub use output::{called_at, paths, started_at, world_started};
 
 use topas_mpi_data::MpiProfile;

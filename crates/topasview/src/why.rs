@@ -25,13 +25,14 @@ use topas_render::view::ViewSections;
 use topas_render::why::{
     SearchedRun, SearchedWorld, StandingRun, add_wait_places, lead, named_rank, text, value,
 };
-use topas_terminal::{Look, Printed, Progress};
+use topas_terminal::{Look, Printed};
 
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped, threads};
 use crate::mpi_profile::{
-    ELSEWHERE, LOG_ALONE, called_at, files_of_logs, kept, paths, started_at, world_started,
+    ELSEWHERE, LOG_ALONE, called_at, files_of_logs, kept, paths, read_timeline, started_at,
+    world_started,
 };
 use crate::timeline::{lacks_ranks, warn};
 
@@ -316,11 +317,7 @@ fn open_logs(args: &Args, run: &mut KnownRun) -> Vec<TraceLog> {
 /// What the event logs tell of the run; None if they tell nothing.
 fn timeline<'l>(args: &Args, run: &mut KnownRun, logs: &'l [TraceLog]) -> Option<Timeline<'l>> {
     let id = id_of(run)?;
-    let mut progress = Progress::new(TOOL, args.quiet);
-    let tell = |read, all| progress.at(|| format!("{read} of {all} blocks of the event log read"));
-    let timeline = Timeline::read(logs, Some(&id), tell);
-    progress.clear();
-    match timeline {
+    match read_timeline(args, logs, &id) {
         // Waits for ranks of which something is missing would be those of others.
         Ok(Some(timeline)) if is_damaged(&timeline) || timeline.missing_ranks > 0 => {
             run.failed |= lacks_ranks(&timeline, logs, args.quiet);

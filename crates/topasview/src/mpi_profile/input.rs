@@ -105,7 +105,7 @@ impl<'a> MpiInput<'a> {
             return None;
         }
         let id = String::from_utf8_lossy(&profile.facts.id);
-        let timeline = Timeline::read(&logs, Some(&id), |_, _| {}).ok()??;
+        let timeline = read_timeline(self.args, &logs, &id).ok()??;
         LoggedDelays::of(&timeline, profile)
     }
 
@@ -403,6 +403,17 @@ pub const LOG_ALONE: &str = "topasview --timeline and topas-mpi replay show an e
 pub fn files_of_logs(logs: &[PathBuf]) -> impl Iterator<Item = Source> {
     let beside: BTreeSet<PathBuf> = logs.iter().filter_map(|log| data_file_beside(log)).collect();
     beside.into_iter().map(Source::File)
+}
+
+/// The time line of a launch, told by its id; None if it is not in the logs. Shows progress.
+pub fn read_timeline<'l>(
+    args: &Args,
+    logs: &'l [TraceLog],
+    id: &str,
+) -> std::io::Result<Option<Timeline<'l>>> {
+    let mut progress = Progress::new(TOOL, args.quiet);
+    let tell = |read, all| progress.at(|| format!("{read} of {all} blocks of the event log read"));
+    Timeline::read(logs, Some(id), tell)
 }
 
 /// The ids of the launches in a log, one for each process.
