@@ -1,8 +1,16 @@
 //! PVM: tasks have no rank before they call, so two processes of a host measure.
 
 use std::collections::BTreeSet;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
+};
+use nix::unistd::getuid;
 use topas_format::field::{Lang, Lib};
 use topas_tests::build::{source, with_module};
 use topas_tests::pvm::VirtualMachine;
@@ -73,4 +81,23 @@ fn tasks_of_a_virtual_machine() {
     checked(&scratch.take_log(), 1, Lang::C);
     assert_eq!(by_hand(&fortran, &[]), "a task\n");
     checked(&scratch.take_log(), 1, Lang::F77);
+    // The kernel may stop the first one between its two calls that claim a place.
+    let first = named_but_deaf();
+    let mut second = machine.command(&scratch, &c);
+    let mut second = second.arg("0").stdout(Stdio::null()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(20));
+    listen(&first, Backlog::new(0).unwrap()).unwrap();
+    assert!(second.wait().unwrap().success());
+    let lines = scratch.take_log();
+    let shown: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(lines.iter().map(|line| line.pe).collect::<Vec<_>>(), [1], "{shown:?}");
+}
+
+/// A socket that has the name of the first task of this user, and does not listen.
+fn named_but_deaf() -> OwnedFd {
+    let kind = SockType::Stream;
+    let first = socket(AddressFamily::Unix, kind, SockFlag::SOCK_CLOEXEC, None).unwrap();
+    let name = format!("topas.{:016x}", getuid().as_raw());
+    bind(first.as_raw_fd(), &UnixAddr::new_abstract(name.as_bytes()).unwrap()).unwrap();
+    first
 }

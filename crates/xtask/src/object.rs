@@ -86,6 +86,10 @@ const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-lsr-insns-cost=false",
 ];
 
+/// The same for the crates the module is made of, too: functions that call nothing may not use what
+/// lies below the stack, beside which LLVM loads each small constant by ten bytes.
+const X86_64_ALL_CRATES: &str = "-Cno-redzone=yes";
+
 /// The same elsewhere: nothing is hoisted out of loops.
 const CODEGEN: &[&str] = &["-Cllvm-args=-disable-machine-licm"];
 
@@ -199,6 +203,7 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     let mut rustc = machine.staticlib("topas-module", "module", &machine.target_dir(cfgs));
     if machine.processor() == "x86_64" {
         rustc.args(X86_64_CODEGEN).args(X86_64_LANDING);
+        for_all_crates(&mut rustc, X86_64_ALL_CRATES);
     } else {
         rustc.args(CODEGEN).arg(X86_64_LANDING[1]);
     }
@@ -219,6 +224,22 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     let bytes = std::fs::read(to).context("cannot read the merged object")?;
     landing::check(&bytes)?;
     std::fs::write(to, fold::fold(bytes)?).context("cannot write the merged object")
+}
+
+/// Compiles dependencies with an option, too, beside those that the environment names.
+fn for_all_crates(cargo: &mut Command, option: &str) {
+    const FIRST: &str = "CARGO_ENCODED_RUSTFLAGS";
+    const OTHER: &str = "RUSTFLAGS";
+    let (name, between) = match std::env::var_os(FIRST) {
+        Some(_) => (FIRST, "\u{1f}"),
+        None => (OTHER, " "),
+    };
+    let mut options = std::env::var_os(name).unwrap_or_default();
+    if !options.is_empty() {
+        options.push(between);
+    }
+    options.push(option);
+    cargo.env(name, options);
 }
 
 /// What an object knows from its installation.
