@@ -1,8 +1,8 @@
 //! What the other ranks are like beside one that is named: which compute as long, or longer, and which wait for it.
 
 use topas_mpi_data::{
-    MpiProfile, compute_as_long, computed, computing, is_longer, unmeasured_ranks,
-    waited_for_others,
+    Blame, MpiProfile, compute_as_long, computed, computing, has_one_caller, is_longer,
+    unmeasured_ranks, waited_for_others,
 };
 
 use super::standing::rank_words;
@@ -29,6 +29,28 @@ pub(crate) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
         )),
         _ => are_few.then(|| format!("{who} {compute} {as_long}.")),
     }
+}
+
+/// That sums cannot tell which of two ranks is late where: this one, and another one of which that is told, or which computes as
+/// long and for which ranks wait at least half as long. `all` is what ranks wait for each.
+pub(super) fn not_told_apart(
+    profile: &MpiProfile,
+    rank: u32,
+    all: &[(u32, Blame)],
+    has_second: bool,
+) -> Option<String> {
+    if profile.logged.is_some() || !has_one_caller(profile) {
+        return None;
+    }
+    let of =
+        |rank: u32| all.iter().find(|(other, _)| *other == rank).map_or(0, |(_, its)| its.time());
+    let is_like = |other: &u32| 2 * of(*other) >= of(rank).max(1);
+    let is_told = as_long(profile, rank).is_some();
+    let is_like_another = || is_told && compute_as_long(profile, rank).iter().any(is_like);
+    (has_second || is_like_another()).then(|| {
+        "The sums of a run do not tell which of them is late where; an event log of the whole run does: topas-run --mpi=log,waits."
+            .to_owned()
+    })
 }
 
 /// How many of some ranks compute more than a twentieth longer than this one.

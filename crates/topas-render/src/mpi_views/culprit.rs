@@ -86,8 +86,12 @@ pub(super) fn first_sentence(profile: &MpiProfile, paths: Option<&PathViews>) ->
     if init.is_some() {
         waits = waits.as_deref().map(late_to_init::later);
     }
-    let all = [standing::sentence(profile, paths), init, waits];
-    let said: Vec<String> = all.into_iter().flatten().collect();
+    joined([standing::sentence(profile, paths), init, waits])
+}
+
+/// Sentences behind each other; None if there is none.
+fn joined(sentences: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    let said: Vec<String> = sentences.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
@@ -321,6 +325,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         is_most_in(profile, routine, reason.kind).then_some(())?;
         place(paths, profile, rank, Some(reason.kind), routine)
     });
+    let second = second(profile, paths, &origins, rank, waited);
+    let hint = alike::not_told_apart(profile, rank, &all, second.is_some());
     Some(Said::Charged(ChargedRank {
         rank,
         kind: reason.kind,
@@ -337,7 +343,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
                 false => alike::longest(profile, rank),
             }
         }),
-        second: second(profile, paths, &origins, rank, waited),
+        second: joined([second, hint]),
     }))
 }
 

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use super::{command, directory};
 
+/// Ranks that are late one after the other exchange their places in sums.
+const NOT_TOLD_APART: &str = "The sums of a run do not tell which of them is late where; an event log of the whole run does: topas-run --mpi=log,waits.";
+
 /// A rank of a made profile: what it computes in seconds, and for whom it waits how long.
 pub type MadeRank = (f64, &'static [(u32, f64)]);
 
@@ -509,6 +512,7 @@ fn a_rank_that_only_collects_is_told_to_be_the_one_that_waits() {
         [(0.5, &[(1, 6.0), (2, 1.0)]), (8.0, &[]), (4.0, &[(0, 0.125)]), (8.0, &[(0, 0.125)])];
     let text = words(&first_lines(&ranks));
     assert!(text.contains("Rank 3 computes as long.") && !text.contains("as well"), "{text}");
+    assert!(!text.contains(NOT_TOLD_APART), "{text}");
 }
 
 /// A second rank is told if it computes longer, and not if the delay of the first passes through it.
@@ -523,13 +527,29 @@ fn a_second_late_rank_is_told() {
     let second = "Rank 3 makes others wait, too: 4.500 of the 19.500 s that the ranks wait for each other begin in it.";
     let text = words(&shown(&profile(&ranks, "Recv", ""), &["--mpi"]));
     assert!(text.starts_with("made ") && text.contains(" s for rank 0, "), "{text}");
-    assert!(text.contains(second), "{text}");
+    assert!(text.contains(second) && text.contains(NOT_TOLD_APART), "{text}");
     let text = searched(&profile(&ranks, "Recv", ""));
-    assert!(text.contains(second), "{text}");
+    assert!(text.contains(second) && text.contains(NOT_TOLD_APART), "{text}");
     let mut alike = ranks;
     alike[3].0 = 2.0;
     let text = words(&shown(&profile(&alike, "Recv", ""), &["--mpi"]));
     assert!(text.contains(" s for rank 0, ") && !text.contains("wait, too"), "{text}");
+    assert!(!text.contains(NOT_TOLD_APART), "{text}");
+}
+
+/// Two ranks are late crosswise, one before a Reduce and a Bcast, the other in a ring (sums of a run under Open MPI).
+#[test]
+fn of_ranks_that_sums_exchange_a_log_is_said_to_tell_more() {
+    let ranks: [MadeRank; 4] = [
+        (2.0, &[(3, 2.0)]),
+        (1.0, &[(3, 0.5), (0, 0.75)]),
+        (1.0, &[(3, 0.5)]),
+        (2.0, &[(0, 1.0)]),
+    ];
+    let text = words(&first_lines(&ranks));
+    let told = "Rank 0 computes as long. The sums of a run do not tell";
+    assert!(text.contains("s for rank 3") && text.contains(told), "{text}");
+    assert!(text.contains(NOT_TOLD_APART), "{text}");
 }
 
 /// A delay is followed through a thousand ranks.
