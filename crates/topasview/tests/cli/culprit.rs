@@ -540,12 +540,8 @@ fn a_second_late_rank_is_told() {
 /// Two ranks are late crosswise, one before a Reduce and a Bcast, the other in a ring (sums of a run under Open MPI).
 #[test]
 fn of_ranks_that_sums_exchange_a_log_is_said_to_tell_more() {
-    let ranks: [MadeRank; 4] = [
-        (2.0, &[(3, 2.0)]),
-        (1.0, &[(3, 0.5), (0, 0.75)]),
-        (1.0, &[(3, 0.5)]),
-        (2.0, &[(0, 1.0)]),
-    ];
+    let ranks: [MadeRank; 4] =
+        [(2.0, &[(3, 2.0)]), (1.0, &[(3, 0.5), (0, 0.75)]), (1.0, &[(3, 0.5)]), (2.0, &[(0, 1.0)])];
     let text = words(&first_lines(&ranks));
     let told = "Rank 0 computes as long. The sums of a run do not tell";
     assert!(text.contains("s for rank 3") && text.contains(told), "{text}");
