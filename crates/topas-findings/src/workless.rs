@@ -11,7 +11,7 @@ const FEW: usize = 3;
 const LITTLE: u128 = 3;
 
 /// All others compute at least so many tenths of that: work that is spread unevenly is another matter.
-const ALIKE: u128 = 8;
+const ALIKE: u128 = 5;
 
 /// Ranks that are named.
 const NAMED: usize = 4;

@@ -150,6 +150,12 @@ impl Waits {
     }
 }
 
+/// How long a rank was on the way from calls that asked in vain to the next ones, which is no time of any call, in ns.
+pub fn on_the_way_to_ask(sums: &MpiSums) -> u128 {
+    let all: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
+    all.saturating_sub(between_questions(sums).map(|(_, time)| time).sum())
+}
+
 /// What a rank waited for others, in order of these, in MPI or asleep between calls that asked in vain. What its threads waited
 /// for each other is no wait for another rank.
 pub fn waited_for_others(rank: &MpiRank) -> impl Iterator<Item = (u32, Blame)> {
@@ -163,18 +169,27 @@ pub fn computed(sums: &MpiSums) -> u128 {
     outside_of_rank(sums).saturating_sub(sums.waits.slept() + way_to_ask(sums))
 }
 
-/// The way from each call of a rank that asks to the next, in ns, if it does nothing else in between.
+/// The way from each call of a rank that asks to the next, in ns, if it does nothing else in between: no longer than was
+/// measured between those calls that asked in vain. Of others this is not measured.
 fn way_to_ask(sums: &MpiSums) -> u128 {
     /// The longest way from such a call to the next of a program that does nothing but ask, in ns, with what the measurement adds.
     const WAY: u128 = 130;
+    /// The shortest one.
+    const SHORTEST: u128 = 30;
     let asking = sums.routines.iter().filter(|routine| routine.number.asks());
-    asking.map(|routine| routine.calls).sum::<u128>() * WAY
+    let calls = asking.map(|routine| routine.calls).sum::<u128>();
+    let measured: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
+    if measured == 0 { calls * WAY } else { measured.clamp(calls * SHORTEST, calls * WAY) }
+}
+
+/// The time between calls that asked in vain in which the process did not sleep, in ns.
+fn awake(asked: &AskedInVain) -> u128 {
+    asked.between.time.saturating_sub(asked.slept)
 }
 
 /// For whom a rank asked in vain, and what it did between such calls without sleeping there, in ns: that is more than the way from one of these
 /// calls to the next: all of it counts if it is twice as long as the longest way. It may have computed, or passed time in a way that nothing tells, as by `sched_yield`.
 pub fn between_questions(sums: &MpiSums) -> impl Iterator<Item = (u32, u128)> {
-    let awake = |asked: &AskedInVain| asked.between.time.saturating_sub(asked.slept);
     let all: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
     let more = all.min(2 * all.saturating_sub(way_to_ask(sums)));
     let part = move |time: u128| (time * more).checked_div(all).unwrap_or(0);

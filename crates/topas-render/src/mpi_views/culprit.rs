@@ -2,7 +2,8 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
-    RoutineNumber, compute_as_long, computing, has_one_caller, is_longer, waited_for_itself,
+    RoutineNumber, compute_as_long, computing, has_one_caller, is_longer, on_the_way_to_ask,
+    waited_for_itself,
 };
 
 use super::absent::absent_ranks;
@@ -460,19 +461,29 @@ fn computes_so_long(
     }
 }
 
-/// How much of what ranks waited they slept, if that is worth a sentence.
+/// How much of what ranks waited they slept, and how much they were on the way to the next question besides, as far as that is
+/// worth a sentence.
 fn asleep_of(profile: &MpiProfile, waited: u128) -> String {
     /// The part of it: a tenth.
     const WORTH_A_SENTENCE: u128 = 10;
+    let is_worth = |time: u128| time > 0 && time.saturating_mul(WORTH_A_SENTENCE) >= waited;
+    let mut text = String::new();
     let slept = slept(profile);
-    if slept == 0 || slept.saturating_mul(WORTH_A_SENTENCE) < waited {
-        return String::new();
+    if is_worth(slept) {
+        text += &format!(
+            " They sleep {} s of the {} s that they wait for each other between calls that ask in vain.",
+            seconds(slept, 3),
+            seconds(waited, 3)
+        );
     }
-    format!(
-        " They sleep {} s of the {} s that they wait for each other between calls that ask in vain.",
-        seconds(slept, 3),
-        seconds(waited, 3)
-    )
+    let way = profile.ranks.iter().map(|rank| on_the_way_to_ask(&rank.sums)).sum();
+    if is_worth(way) {
+        text += &format!(
+            " From calls that ask in vain to the next ones they take {} s more, in which they compute nothing.",
+            seconds(way, 3)
+        );
+    }
+    text
 }
 
 /// As much of a wait in which the rank slept.
