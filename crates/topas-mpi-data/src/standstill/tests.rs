@@ -6,7 +6,7 @@ use super::*;
 use crate::last_sign::LastSign;
 use crate::now::NowPeer;
 use crate::profile::MpiRecordFacts;
-use crate::routine::Routines;
+use crate::routine::{RoutineCalls, Routines};
 use crate::sums::MpiSums;
 
 const S: u64 = 1_000_000_000;
@@ -249,6 +249,23 @@ fn roots_do_not_wait_for_themselves() {
     let told = [at("Bcast", Some(0), 5), at("Bcast", Some(0), 5)];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
     assert_eq!((found.cycles, found.waited_for), (vec![], None));
+}
+
+/// A root that has sent what is broadcast goes on while others wait for those from which they get it.
+#[test]
+fn nobody_waits_for_a_root_that_has_left_the_call() {
+    let circles = |ended_of_root: u128| {
+        let told = [at("Allreduce", None, 20), at("Bcast", Some(0), 20)];
+        let mut launch = profile(&told, 21);
+        let number = launch.inside[1].1.routine;
+        // The call in which rank 1 is counts, too.
+        for (rank, (calls, unended)) in launch.ranks.iter_mut().zip([(ended_of_root, 0), (4, 1)]) {
+            rank.sums.routines.push(RoutineCalls { calls, unended, ..RoutineCalls::new(number) });
+        }
+        Standstill::of(&launch).expect("stands still").cycles
+    };
+    assert_eq!(circles(3), [[0, 1]]);
+    assert!(circles(4).is_empty());
 }
 
 #[test]

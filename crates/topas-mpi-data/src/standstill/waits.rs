@@ -18,7 +18,10 @@ impl Waits {
             let named = call.peer.filter(|peer| peer.of_world);
             let named = named.and_then(|peer| u32::try_from(peer.rank).ok());
             let peer = match named {
-                Some(named) => Some(named).filter(|named| named != rank),
+                Some(named) => {
+                    let is_gone = || has_left(profile, named, *rank, call);
+                    Some(named).filter(|named| named != rank && !is_gone())
+                }
                 None if needs_all_ranks(call) => match absent.get(&call.routine).map(Vec::as_slice)
                 {
                     Some([one]) => Some(*one),
@@ -151,6 +154,19 @@ impl Waits {
         }
         None
     }
+}
+
+/// Whether the root of a collective, in which another rank is, has called it more often than that one already: then the rank
+/// waits for somebody else, as for the one in between from which it gets what the root has sent.
+fn has_left(profile: &MpiProfile, root: u32, rank: u32, call: &Inside) -> bool {
+    let ended = |rank: u32| {
+        let rank = profile.ranks.iter().find(|known| known.rank == rank)?;
+        let all = rank.sums.routines.iter();
+        let own = all.filter(|own| own.number == call.routine);
+        Some(own.map(|own| own.calls.saturating_sub(own.unended)).sum::<u128>())
+    };
+    call.routine.peer_side() == Some(PeerSide::Root)
+        && ended(root).zip(ended(rank)).is_some_and(|(root, own)| root > own)
 }
 
 /// Whether a call ends when all ranks of the launch have come to it.
