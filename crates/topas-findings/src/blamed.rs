@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_data::{
-    DelayBeginning, DelayOrigins, MpiProfile, MpiRank, OutsideRank, computing, delay_origin,
-    far_ahead, is_longer, leading, outside_of_rank, own_waits, seems_to_begin,
+    DelayBeginning, DelayOrigins, HeldUp, MpiProfile, MpiRank, OutsideRank, computing,
+    delay_origin, far_ahead, is_longer, leading, outside_of_rank, own_waits, seems_to_begin,
 };
 
 use crate::fact::FactValues;
@@ -176,6 +176,7 @@ pub(crate) fn culprit(
     let origins = || DelayOrigins::of(profile, |blame| of(blame).time);
     let handed_on = || may_hand_on.then(origins)?.handed_on(rank);
     let first = first.or_else(|| handed_on().map(|(first, _)| first));
+    let first = HeldUp::of(profile, first.unwrap_or(rank)).map(|held| held.by).or(first);
     facts.text(names.first, format!("rank {}", first.unwrap_or(rank)));
     if let Some((own, _)) = first.and_then(|first| computing(profile, first)) {
         facts.number(names.first_computes, own as f64 / 1e9);

@@ -180,7 +180,7 @@ pub fn efficiency(profile: &MpiProfile) -> Result<Efficiency, NoEfficiency> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
     use topas_format::civil::{Date, Time};
 
@@ -196,7 +196,7 @@ mod tests {
     }
 
     /// Wall clock time and time in MPI of ranks.
-    fn profile(times: &[(u64, u64)]) -> MpiProfile {
+    pub(crate) fn profile(times: &[(u64, u64)]) -> MpiProfile {
         let rank = |(rank, &(wall, mpi)): (usize, &(u64, u64))| MpiRank {
             last: None,
             started: Vec::new(),

@@ -12,6 +12,7 @@ mod collect;
 mod decode;
 mod delay;
 mod efficiency;
+mod held_up;
 mod identity;
 mod last_sign;
 mod last_to_end;
@@ -61,6 +62,7 @@ pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, computes_unseen, efficiency, outside_of_rank,
     time_of_callers,
 };
+pub use held_up::HeldUp;
 pub use last_sign::LastSign;
 pub use last_to_end::{delayed_before_end, last_to_end};
 pub use late_to_init::LateToInit;

@@ -21,6 +21,7 @@ mod efficiency;
 mod ended;
 mod function_name;
 mod heading;
+mod held_up;
 mod json;
 mod late_to_init;
 mod launches;

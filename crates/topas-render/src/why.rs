@@ -178,6 +178,9 @@ pub fn add_wait_places(
             facts.text(who, format!("rank {}", most.rank));
         }
         let Some(rank) = named_rank(facts, who) else { continue };
+        if charged.is_some_and(|charged| charged.rank == rank && charged.is_probable) {
+            continue;
+        }
         let charged = charged.filter(|charged| charged.rank == rank && charged.place.is_some());
         if kind.is_none() && charged.is_some() {
             continue;

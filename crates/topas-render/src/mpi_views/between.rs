@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use topas_mpi_data::{CallersTime, MpiProfile, between_questions};
+use topas_mpi_data::{CallersTime, MpiProfile, between_questions, on_the_way_to_ask};
 
 use super::culprit::WORTH_A_NAME;
 use crate::number::{percent_of, seconds};
@@ -54,4 +54,34 @@ pub(super) fn of_all(
             seconds(most, 3)
         )
     })
+}
+
+/// How long ranks slept between calls that asked in vain, in ns.
+pub(super) fn slept(profile: &MpiProfile) -> u128 {
+    profile.ranks.iter().map(|rank| rank.sums.waits.slept()).sum()
+}
+
+/// How much of what ranks waited they slept, and how much they were on the way to the next question besides, as far as that is
+/// worth a sentence.
+pub(super) fn asleep_of(profile: &MpiProfile, waited: u128) -> String {
+    /// The part of it: a tenth.
+    const WORTH_A_SENTENCE: u128 = 10;
+    let is_worth = |time: u128| time > 0 && time.saturating_mul(WORTH_A_SENTENCE) >= waited;
+    let mut text = String::new();
+    let slept = slept(profile);
+    if is_worth(slept) {
+        text += &format!(
+            " They sleep {} s of the {} s that they wait for each other between calls that ask in vain.",
+            seconds(slept, 3),
+            seconds(waited, 3)
+        );
+    }
+    let way = profile.ranks.iter().map(|rank| on_the_way_to_ask(&rank.sums)).sum();
+    if is_worth(way) {
+        text += &format!(
+            " From calls that ask in vain to the next ones they take {} s more, in which they compute nothing.",
+            seconds(way, 3)
+        );
+    }
+    text
 }

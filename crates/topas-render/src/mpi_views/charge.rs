@@ -1,8 +1,8 @@
 //! Which rank is charged with the waits of a launch.
 
 use topas_mpi_data::{
-    Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, compute_as_long, far_ahead,
-    leading, own_waits, seems_to_begin, take_turns, waited_for_others,
+    Blame, CallersTime, DelayBeginning, DelayOrigins, HeldUp, MpiProfile, compute_as_long,
+    far_ahead, leading, own_waits, seems_to_begin, take_turns, waited_for_others,
 };
 
 use super::culprit::WORTH_A_CHARGE;
@@ -18,6 +18,8 @@ pub(super) enum Charge {
     Origin(u32, f64),
     /// The others wait for it more than for any other
     Late(u32),
+    /// Another one, which calls no MPI, probably holds up this rank, for which the others wait
+    Held(HeldUp, u32),
     /// None: the ranks wait for each other
     Turns,
 }
@@ -26,6 +28,18 @@ impl Charge {
     /// `all` is what was waited for each rank, most first, and `waited` what ranks waited together, in ns; None if
     /// that is little.
     pub(super) fn of(
+        profile: &MpiProfile,
+        all: &[(u32, Blame)],
+        origins: &DelayOrigins<'_>,
+        waited: u128,
+    ) -> Option<Charge> {
+        let charge = Charge::by_waits(profile, all, origins, waited)?;
+        let rank = charge.rank().or(all.first().map(|(last, _)| *last))?;
+        Some(HeldUp::of(profile, rank).map_or(charge, |held| Charge::Held(held, rank)))
+    }
+
+    /// The same by what is waited for each rank.
+    fn by_waits(
         profile: &MpiProfile,
         all: &[(u32, Blame)],
         origins: &DelayOrigins<'_>,
@@ -78,6 +92,7 @@ impl Charge {
         match self {
             Charge::Chain(beginning) => Some(beginning.first),
             Charge::Origin(rank, _) | Charge::Late(rank) => Some(*rank),
+            Charge::Held(held, _) => Some(held.by),
             Charge::Turns => None,
         }
     }

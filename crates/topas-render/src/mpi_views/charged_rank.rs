@@ -13,6 +13,8 @@ pub struct ChargedRank {
     pub kind: WaitKind,
     /// At least half of what the ranks wait for each other is because of it
     pub(crate) is_most: bool,
+    /// It calls no MPI, and probably holds up those for which others wait: where anybody waits for it is not known
+    pub(crate) is_probable: bool,
     /// The other ranks that compute as long
     pub(crate) as_long: Vec<u32>,
     /// How long the others wait for it, and why: a sentence or two
@@ -106,6 +108,7 @@ mod tests {
             rank: 0,
             kind: WaitKind::LateSender,
             is_most: false,
+            is_probable: false,
             as_long: vec![2],
             waits: "The others wait.".to_owned(),
             begins: None,

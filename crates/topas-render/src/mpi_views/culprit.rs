@@ -2,8 +2,7 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
-    RoutineNumber, compute_as_long, computing, has_one_caller, is_longer, on_the_way_to_ask,
-    waited_for_itself,
+    RoutineNumber, compute_as_long, computing, has_one_caller, is_longer, waited_for_itself,
 };
 
 use super::absent::absent_ranks;
@@ -12,6 +11,7 @@ use super::amount::routine_name;
 use super::between;
 use super::charge::Charge;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
+use super::held_up;
 use super::late_to_init;
 use super::paths::PathViews;
 use super::standing;
@@ -45,12 +45,7 @@ fn waited_in_all(profile: &MpiProfile) -> u128 {
 
 /// The same with the time in which they slept between calls that asked in vain.
 fn waited_or_slept(profile: &MpiProfile) -> u128 {
-    waited_in_all(profile) + slept(profile)
-}
-
-/// That time alone.
-fn slept(profile: &MpiProfile) -> u128 {
-    profile.ranks.iter().map(|rank| rank.sums.waits.slept()).sum()
+    waited_in_all(profile) + between::slept(profile)
 }
 
 /// What a profile tells of the waits of its ranks.
@@ -62,6 +57,10 @@ pub(crate) struct MeasuredWaits {
     /// Whether the ranks wait for each other in turn, so that none does. Of ranks in which several threads call MPI delays are
     /// not followed, which may hide one
     pub(crate) is_in_turn: bool,
+    /// What is known of the waits leads to another rank than this one, which calls no MPI: see [`HeldUp`]
+    ///
+    /// [`HeldUp`]: topas_mpi_data::HeldUp
+    pub(crate) is_probable: bool,
 }
 
 /// What a profile tells of the waits of its ranks; None if waits were not told apart.
@@ -77,6 +76,7 @@ pub(crate) fn measured(profile: &MpiProfile) -> Option<MeasuredWaits> {
         time: waited,
         rank: charge.as_ref().and_then(Charge::rank),
         is_in_turn: matches!(charge, Some(Charge::Turns)) && is_followed(profile),
+        is_probable: matches!(charge, Some(Charge::Held(..))),
     })
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
     let mut text = match said {
         Said::Charged(rank) => rank.text(),
         Said::Little(text) => text,
-        Said::Words(text) => text + &asleep_of(profile, waited),
+        Said::Words(text) => text + &between::asleep_of(profile, waited),
     };
     // The time of all ranks was told, unless one is named.
     let time = format!("the time of all {whose}");
@@ -312,9 +312,13 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             }
             (last, reason, Some(blame.time().max(begins_in(last))))
         }
+        Charge::Held(held, rank) => {
+            let its = all.iter().find(|(of, _)| *of == rank).map_or(blame, |(_, its)| its);
+            return Some(Said::Charged(held_up::charged(profile, paths, &held, (rank, its))));
+        }
         Charge::Turns => return Some(Said::Words(turns(profile, &all, waited))),
     };
-    *begins.as_mut().unwrap_or(&mut waits) += &asleep_of(profile, waited);
+    *begins.as_mut().unwrap_or(&mut waits) += &between::asleep_of(profile, waited);
     let is_most = because.unwrap_or_else(|| begins_in(rank)) * 2 >= waited;
     let computes = computing(profile, rank);
     let outside = waits_outside(profile, rank, blame);
@@ -332,6 +336,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         rank,
         kind: reason.kind,
         is_most,
+        is_probable: false,
         as_long: compute_as_long(profile, rank),
         waits,
         begins,
@@ -461,31 +466,6 @@ fn computes_so_long(
     }
 }
 
-/// How much of what ranks waited they slept, and how much they were on the way to the next question besides, as far as that is
-/// worth a sentence.
-fn asleep_of(profile: &MpiProfile, waited: u128) -> String {
-    /// The part of it: a tenth.
-    const WORTH_A_SENTENCE: u128 = 10;
-    let is_worth = |time: u128| time > 0 && time.saturating_mul(WORTH_A_SENTENCE) >= waited;
-    let mut text = String::new();
-    let slept = slept(profile);
-    if is_worth(slept) {
-        text += &format!(
-            " They sleep {} s of the {} s that they wait for each other between calls that ask in vain.",
-            seconds(slept, 3),
-            seconds(waited, 3)
-        );
-    }
-    let way = profile.ranks.iter().map(|rank| on_the_way_to_ask(&rank.sums)).sum();
-    if is_worth(way) {
-        text += &format!(
-            " From calls that ask in vain to the next ones they take {} s more, in which they compute nothing.",
-            seconds(way, 3)
-        );
-    }
-    text
-}
-
 /// As much of a wait in which the rank slept.
 fn asleep(slept: u128) -> String {
     /// Less would be told as 0.000 s.
@@ -563,7 +543,7 @@ fn otherwise(
 fn is_most_in(profile: &MpiProfile, number: RoutineNumber, kind: WaitKind) -> bool {
     let routine = profile.total.routines.iter().find(|routine| routine.number == number);
     let known = routine.map_or(0, |of| Parts::of(profile, of).known()[kind as usize]);
-    known > 0 && (number.asks() || MOSTLY * known >= slept(profile))
+    known > 0 && (number.asks() || MOSTLY * known >= between::slept(profile))
 }
 
 /// The routine in which ranks waited longest for a rank, and why; "mostly" if half of what is for this reason is there.

@@ -120,7 +120,7 @@ const MUCH: f64 = 0.9;
 
 impl Verdict {
     /// By the log alone, or by the profile where the log lacks much of what that has measured: which requests a call
-    /// has completed, say. Of several worlds, no profile tells of all.
+    /// has completed, say, or for whom ranks wait that flush a window. Of several worlds, no profile tells of all.
     pub(super) fn of(timeline: &Timeline<'_>, worlds: &[PageWorld<'_>]) -> Verdict {
         let told = sum(timeline.rows.iter().map(waited)).saturating_sub(unended(timeline));
         let is_damaged = damage::is_damaged(timeline);
@@ -135,7 +135,9 @@ impl Verdict {
         };
         let lacks = |time: u128| is_damaged || (told as f64) < MUCH * time as f64;
         let is_in_turn = measured.as_ref().is_some_and(|(_, _, waits)| waits.is_in_turn);
-        if let Some((of, paths, waits)) = measured.filter(|(_, _, waits)| lacks(waits.time)) {
+        if let Some((of, paths, waits)) =
+            measured.filter(|(_, _, waits)| lacks(waits.time) || waits.is_probable)
+        {
             let words = format!(
                 "The log tells {} s of waiting for others, of {} s that the profile beside the log has measured. By the \
                  profile: {}",
