@@ -131,6 +131,8 @@ fn launched_pair(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<LaunchedP
     // The one thing that is lost: see report_signals() in the module.
     let unreported = mpi == Mpi::OpenMpi && case.words.contains(" after ");
     let pair = twins.pair(|dir, log| launch(twins, mpi, case.words, dir, log));
+    // So it is where the launcher loses the message that a rank has left MPI: how often that happens is compared.
+    let is_mistaken = unreported && pair.linked.err().contains("exiting improperly");
     let mut too_late = false;
     for (rank, allowed) in [(1, first), (2, second)] {
         let end = match pair.ends_of(rank)[..] {
@@ -140,6 +142,8 @@ fn launched_pair(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<LaunchedP
         };
         if end == "-" && allowed == "sig:15" {
             too_late = true;
+        } else if is_mistaken && end == "sig:15" {
+            continue;
         } else if !allowed.split('|').any(|allowed| allowed == end) {
             let (out, errors) = (pair.linked.out(), pair.linked.err());
             return Err(format!("rank {rank}: {end}, not {allowed}\n{out}{errors}"));

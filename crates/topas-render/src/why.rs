@@ -174,7 +174,6 @@ pub fn add_wait_places(
         if let Some(most) = charged
             && kind.is_none_or(|kind| kind == most.kind)
             && named_rank(facts, who).is_some_and(|rank| most.as_long.contains(&rank))
-            && facts.get_number(&who.replace("first", "who_share")).is_none_or(|share| share < 75.0)
         {
             facts.text(who, format!("rank {}", most.rank));
         }

@@ -78,11 +78,18 @@ impl ReasonOfWaits {
         /// The part of all waits from which on those at the end are worth a word: a quarter.
         const WORTH_A_WORD: u128 = 4;
         match delayed_before_end(profile, late, waiting) {
-            Some((before, at_end)) => ReasonOfWaits {
-                kind: WaitKind::longest(&before),
-                is_before_end: true,
-                at_end: (WORTH_A_WORD * at_end >= blame.time()).then_some(at_end),
-            },
+            Some((mut before, at_end)) => {
+                // An event log has followed all waits to their begin, which may be of another kind than those for the rank.
+                if profile.logged.is_some() {
+                    before = *blame;
+                    before.collective.time = before.collective.time.saturating_sub(at_end);
+                }
+                ReasonOfWaits {
+                    kind: WaitKind::longest(&before),
+                    is_before_end: true,
+                    at_end: (WORTH_A_WORD * at_end >= blame.time()).then_some(at_end),
+                }
+            }
             None => {
                 ReasonOfWaits { kind: WaitKind::longest(blame), is_before_end: false, at_end: None }
             }
