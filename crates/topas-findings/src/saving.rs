@@ -114,14 +114,11 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     let longest = workers.as_ref().map_or(0.0, Workers::longest_wait);
     // How long several threads of a rank kept it is not known: then the mean is that of threads.
     let means = workers.as_ref().filter(|_| profile.total.threads <= 1);
-    let costs = |names: &WaitNames, kind| {
-        let of_workers = means.and_then(|workers| mean(workers.waits(kind)));
-        of_workers.or(facts.get_number(names.cost))
-    };
-    let all = costs(&WaitNames::ALL, Blame::all).unwrap_or(0.0);
-    let mut gains = Vec::new();
+    let of_workers = |kind| means.and_then(|workers| mean(workers.waits(kind)));
+    let all = of_workers(Blame::all).or(facts.get_number(WaitNames::ALL.cost)).unwrap_or(0.0);
     for (names, kind) in WAIT_KINDS {
-        let Some(cost) = facts.get_number(names.cost).and(costs(&names, kind)) else { continue };
+        let Some(cost) = facts.get_number(names.cost) else { continue };
+        let cost = of_workers(kind).unwrap_or(cost);
         // What is saved by a rank is saved of the waits for this rank.
         let first = facts.get_text(names.first);
         let is_it = first.is_some() && first == facts.get_text("outside_who");
@@ -131,9 +128,8 @@ pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
         let than_next = if is_it { longer.than_next } else { 0.0 };
         let than_mean = if is_one || is_most { longer.than_mean } else { 0.0 };
         let computing = than_next.max(than_mean).min(longest);
-        gains.push((names.gain, cost.max(computing)));
+        facts.number(names.gain, cost.max(computing));
     }
-    gains.into_iter().for_each(|(gain, time)| facts.number(gain, time));
     if let Some(mean) = facts.get_number("finalize_cost") {
         let is_it = facts.get_text("finalize_who") == facts.get_text("outside_who");
         let own = if is_it { longer.than_next } else { 0.0 };

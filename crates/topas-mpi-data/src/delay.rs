@@ -152,8 +152,7 @@ impl Waits {
 
 /// How long a rank was on the way from calls that asked in vain to the next ones, which is no time of any call, in ns.
 pub fn on_the_way_to_ask(sums: &MpiSums) -> u128 {
-    let all: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
-    all.saturating_sub(between_questions(sums).map(|(_, time)| time).sum())
+    awake_between(sums).saturating_sub(between_questions(sums).map(|(_, time)| time).sum())
 }
 
 /// What a rank waited for others, in order of these, in MPI or asleep between calls that asked in vain. What its threads waited
@@ -178,11 +177,18 @@ fn way_to_ask(sums: &MpiSums) -> u128 {
     const SHORTEST: u128 = 30;
     let asking = sums.routines.iter().filter(|routine| routine.number.asks());
     let calls = asking.map(|routine| routine.calls).sum::<u128>();
-    let measured: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
-    if measured == 0 { calls * WAY } else { measured.clamp(calls * SHORTEST, calls * WAY) }
+    match awake_between(sums) {
+        0 => calls * WAY,
+        measured => measured.clamp(calls * SHORTEST, calls * WAY),
+    }
 }
 
-/// The time between calls that asked in vain in which the process did not sleep, in ns.
+/// The time of a rank between calls that asked in vain in which the process did not sleep, in ns.
+fn awake_between(sums: &MpiSums) -> u128 {
+    sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum()
+}
+
+/// As much of it as was for one rank.
 fn awake(asked: &AskedInVain) -> u128 {
     asked.between.time.saturating_sub(asked.slept)
 }
@@ -190,7 +196,7 @@ fn awake(asked: &AskedInVain) -> u128 {
 /// For whom a rank asked in vain, and what it did between such calls without sleeping there, in ns: that is more than the way from one of these
 /// calls to the next: all of it counts if it is twice as long as the longest way. It may have computed, or passed time in a way that nothing tells, as by `sched_yield`.
 pub fn between_questions(sums: &MpiSums) -> impl Iterator<Item = (u32, u128)> {
-    let all: u128 = sums.waits.asked.iter().map(|(_, asked)| awake(asked)).sum();
+    let all = awake_between(sums);
     let more = all.min(2 * all.saturating_sub(way_to_ask(sums)));
     let part = move |time: u128| (time * more).checked_div(all).unwrap_or(0);
     sums.waits.asked.iter().map(move |(peer, asked)| (*peer, part(awake(asked))))

@@ -85,6 +85,25 @@ fn a_loop_that_asks_computes_nothing() {
     }
 }
 
+/// A tight loop: what was measured between the questions is the way from one to the next, and the rest is computed.
+#[test]
+fn the_way_from_one_question_to_the_next_is_what_was_measured() {
+    let ranks: [MadeRank; 2] = [(8.0, &[(1, 1.5)]), (9.5, &[(0, 0.001)])];
+    let first = |asked: &str| {
+        let lines = profile(&ranks, "Test", "").replacen("Test:10:", "Test:80000000:", 1);
+        words(&shown(&lines.replacen(" b=1:", &format!(" {asked} b=1:"), 1), &["--mpi"]))
+    };
+    let text = first("a=1:10:5:0");
+    let told = "From calls that ask in vain to the next ones they take 5.000 s more, in which they compute nothing.";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains("the others 3.000 s on average"), "{text}");
+    // Each takes 30 ns at least, however few asked in vain, and 130 ns at most.
+    assert!(first("a=1:10:0.5:0").contains("the others 5.600 s on average"));
+    let lines = profile(&ranks, "Test", "").replacen("Test:10:", "Test:20000000:", 1);
+    let text = words(&shown(&lines.replacen(" b=1:", " a=1:10:5:0 b=1:", 1), &["--mpi"]));
+    assert!(text.contains("the others 5.400 s on average"), "{text}");
+}
+
 /// Of ranks that do something between their questions, and hardly wait in MPI, it is said how long that took, and for whom.
 #[test]
 fn what_ranks_do_between_their_questions_is_told_where_they_hardly_wait() {

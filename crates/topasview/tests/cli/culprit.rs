@@ -537,6 +537,23 @@ fn a_second_late_rank_is_told() {
     assert!(!text.contains(NOT_TOLD_APART), "{text}");
 }
 
+/// A rank for which others wait flushes a window, while the one that computes calls no MPI.
+#[test]
+fn who_is_held_up_is_not_the_late_one() {
+    let ranks: [MadeRank; 4] = [(1.0, &[]), (3.0, &[(0, 3.0)]), (3.0, &[(0, 3.0)]), (9.0, &[])];
+    let told = "Rank 3 probably makes the others wait: it computes 9.000 s outside of MPI, the others 2.333 s on average, \
+                and what these have begun with it may not go on meanwhile. The waits that are known, 6.000 s, 15.00% of the \
+                time of all ranks, are for rank 0, but that one is itself in calls for 8.000 s of which it is not known for \
+                whom they wait, most of that in Win_flush.";
+    let text = words(&first_lines_with(&ranks, "Win_flush"));
+    assert!(text.contains(told), "{text}");
+    let text = searched(&profile(&ranks, "Recv", "Win_flush"));
+    assert!(text.contains("ranks that wait for late senders, rank 3: "), "{text}");
+    // What it does in MPI otherwise leads nowhere.
+    let text = words(&first_lines_with(&ranks, "Type_commit"));
+    assert!(text.contains("s for rank 0, ") && !text.contains("probably"), "{text}");
+}
+
 /// Two ranks are late crosswise, one before a Reduce and a Bcast, the other in a ring (sums of a run under Open MPI).
 #[test]
 fn of_ranks_that_sums_exchange_a_log_is_said_to_tell_more() {

@@ -39,6 +39,13 @@ fn what_a_master_waits_for_work_is_no_loss() {
     let text = searched(&profile(&slow, "Recv", ""));
     assert!(text.contains("1. ranks that wait for late senders"), "{text}");
     assert!(text.contains("the run might be shorter by up to 800.0 ms."), "{text}");
+    // Workers may have more or less to do: the slow one is not late for the master, nor is a normal one.
+    let uneven: [MadeRank; 4] =
+        [(0.5, &[(1, 4.0), (2, 4.0)]), (5.5, &[(0, 0.1)]), (5.5, &[(0, 0.1)]), (9.0, &[(0, 0.1)])];
+    let text = searched(&profile(&uneven, "Recv", ""));
+    assert!(text.contains("Also: Rank 0 computed for 500.0 ms only"), "{text}");
+    assert!(!text.contains("ranks that wait for late senders: it costs"), "{text}");
+    assert!(!text.contains("ranks that wait for late senders, rank"), "{text}");
     // Who computes longest of all is late, however little it waits.
     let late: [MadeRank; 4] =
         [(1.0, &[(3, 6.0)]), (4.0, &[(3, 5.0)]), (4.0, &[(3, 5.0)]), (9.0, &[(0, 0.1)])];
