@@ -19,6 +19,7 @@ pub mod ending;
 pub mod expected;
 pub mod gang;
 pub mod installation;
+pub mod launched_again;
 pub mod mpi_installation;
 pub mod mpi_program;
 pub mod processor;

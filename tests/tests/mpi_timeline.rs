@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 use topas_tests::build::source;
+use topas_tests::launched_again::launched_again;
 use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
@@ -27,16 +28,14 @@ fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
 /// The same with the page of the log, which names the late rank. Where other programs take the processors, all ranks are late:
 /// such a launch is repeated.
 fn told(mpi: Mpi) -> (Scratch, Places, PathBuf, String) {
-    const LAUNCHES: usize = 3;
-    for _ in 0..LAUNCHES {
+    launched_again(|| {
         let (scratch, places, log) = logged(mpi);
         let page = tool(&scratch, "topasview", &["--timeline"], &log);
-        if page.contains("Rank 1 is late") {
-            return (scratch, places, log, page);
+        match page.contains("Rank 1 is late") {
+            true => Ok((scratch, places, log, page)),
+            false => Err(format!("rank 1 was not the late one under {}", mpi.name())),
         }
-        eprintln!("rank 1 was not the late one under {}: once more", mpi.name());
-    }
-    panic!("rank 1 was not the late one in {LAUNCHES} launches under {}", mpi.name());
+    })
 }
 
 /// The log of another program, which is told how many rounds it has.
