@@ -180,6 +180,18 @@ impl Chain {
         &self.scratch
     }
 
+    /// Whether the node has lines on disk.
+    pub fn waits_on_disk(&self) -> bool {
+        let queue = fs::read_dir(self.scratch.path().join("node-queue")).expect("queue");
+        queue.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("topas."))
+    }
+
+    /// Waits until the node has lines on disk.
+    #[track_caller]
+    pub fn wait_for_lines_on_disk(&self) {
+        wait_until(|| self.waits_on_disk(), "lines on the node's disk");
+    }
+
     /// What the node keeps of messages that are not of TOPAS.
     pub fn others(&self) -> Vec<u8> {
         fs::read(self.scratch.path().join("other.log")).unwrap_or_default()

@@ -198,7 +198,30 @@ fn every_line_comes_into_the_index_once() {
     assert!(said.contains(&format!("; {all} runs are new or different")), "{said}");
 }
 
-/// The node's daemon is restarted while the center is away: the queue was on disk. Only
+/// More lines than memory takes wait on disk. The daemon may forget a few of those there when
+/// the others have gone: its restart sends them.
+#[test]
+fn lines_beyond_those_in_memory_wait_on_disk() {
+    const IN_MEMORY: usize = 2000;
+    let Some(mut chain) = Chain::start("lines_beyond_those_in_memory_wait_on_disk") else { return };
+    let mut sent = BTreeSet::new();
+    send_some(&chain, "before", 100, &mut sent);
+    chain.wait_for(sent.len());
+    chain.end_center(Signal::SIGTERM);
+    send_some(&chain, "memory", IN_MEMORY / 2, &mut sent);
+    sleep(Duration::from_secs(1));
+    assert!(!chain.waits_on_disk(), "half of what memory takes");
+    send_some(&chain, "disk", IN_MEMORY, &mut sent);
+    chain.wait_for_lines_on_disk();
+    chain.start_center();
+    chain.wait_for(sent.len() - IN_MEMORY);
+    chain.stop_node();
+    chain.start_node();
+    let arrived: BTreeSet<_> = chain.wait_for(sent.len()).into_iter().collect();
+    assert_eq!(arrived, sent);
+}
+
+/// The node's daemon is restarted while the center is away: the queue went to disk. Only
 /// lines on their way between the two when the connection broke are in neither.
 #[test]
 fn the_queue_outlives_the_nodes_daemon() {

@@ -58,7 +58,7 @@ const WAITS: [LoggedWaits; 4] = [
 ];
 
 /// Ranks of such a load balance, or a better one, compute alike.
-const ALIKE: f64 = 0.8;
+const ALIKE: f64 = 0.9;
 
 /// Of a lower serialisation efficiency ranks depend on each other in turn.
 const IN_TURN: f64 = 0.8;

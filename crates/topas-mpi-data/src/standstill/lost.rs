@@ -186,6 +186,14 @@ pub struct Hang {
     pub may_be_alone: bool,
 }
 
+impl Hang {
+    /// Whether this is what is said first: not if a rank may have been killed alone while most others computed, as those of a
+    /// master do.
+    pub fn is_first(&self) -> bool {
+        self.is_sure && (!self.may_be_alone || self.outside.len() <= self.calls.len())
+    }
+}
+
 /// Whether the last call of a rank asked for something, and began shortly before the end of the rank, which the kernel notes in
 /// seconds.
 pub fn asked_until_the_end(rank: &MpiRank) -> bool {

@@ -355,7 +355,7 @@ fn ranks_that_were_in_their_calls_for_long_when_they_ended_had_hung() {
 #[test]
 fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
     let barrier = |after| (died(12, Some(("Barrier", None, 9))), after);
-    let alone = std::cell::Cell::new(false);
+    let (alone, is_first) = (std::cell::Cell::new(false), std::cell::Cell::new(false));
     let hang = |told: Vec<(Told, u32)>, last: Option<(&str, u64)>| {
         let (told, after): (Vec<Told>, Vec<u32>) = told.into_iter().unzip();
         let mut launch = profile(&told, 11);
@@ -369,6 +369,7 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
         }
         let hang = LostRanks::of(&launch).expect("lost").hang(&launch).expect("long calls");
         alone.set(hang.may_be_alone);
+        is_first.set(hang.is_first());
         (hang.time / S, hang.calls.len(), hang.outside, hang.is_sure)
     };
     let first = || vec![barrier(1), (died(12, None), 2), barrier(0)];
@@ -382,6 +383,11 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
     assert_eq!((hang(later(), None), alone.get()), ((9, 2, vec![1], true), true));
     let asks = hang(later(), Some(("Iprobe", 12)));
     assert_eq!((asks, alone.get()), ((9, 2, vec![1], true), false));
+    assert!(is_first.get());
+    // More of the ranks computed, as those of a master do.
+    let master = vec![(died(12, Some(("Recv", None, 9))), 2), (died(12, None), 1), (died(12, None), 0)];
+    assert_eq!((hang(master, None), alone.get()), ((9, 1, vec![1, 2], true), true));
+    assert!(!is_first.get());
     // So it was if it ended in an earlier second than all others.
     let ended_at = |second, after| (died(second, Some(("Barrier", None, 9))), after);
     let clear = |other| vec![ended_at(12, 2), (died(other, None), 1), ended_at(13, 0)];

@@ -266,10 +266,12 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             let next_rank = profile.ranks.iter().filter(|known| known.rank == next);
             let reason = ReasonOfWaits::of(profile, first, &waited, next_rank);
             let why = mostly_in(profile, paths, first, reason);
+            let only = alike::only_waiting(profile, *last).map(|rank| format!("rank {rank} waits"));
+            let wait = only.unwrap_or_else(|| "the others wait".to_owned());
             let reached = if next == *last {
-                format!("the others wait {time} s for rank {last}")
+                format!("{wait} {time} s for rank {last}")
             } else {
-                format!("the delay reaches rank {last}, for which the others wait {time} s")
+                format!("the delay reaches rank {last}, for which {wait} {time} s")
             };
             waits = format!(
                 "Rank {first} makes the others wait: rank {next} waits {} s for it{}{why}; {reached}, \

@@ -322,7 +322,7 @@ fn end_of(profile: &MpiProfile, places: &CallPlaces, rank: &MpiRank, last: &Last
 fn lost_words(profile: &MpiProfile, places: &CallPlaces) -> Option<String> {
     let lost = LostRanks::of(profile)?;
     let hang = lost.hang(profile);
-    if let Some(hang) = hang.as_ref().filter(|hang| hang.is_sure && !hang.may_be_alone) {
+    if let Some(hang) = hang.as_ref().filter(|hang| hang.is_first()) {
         return Some(hung(profile, places, &lost, hang));
     }
     let mut text = lost_first(profile, places, hang.as_ref())?;
@@ -356,8 +356,14 @@ fn hung(profile: &MpiProfile, places: &CallPlaces, lost: &LostRanks, hang: &Hang
         capital(&had_been(hang))
     };
     let ended = rank_words(&ranks);
+    let alone = match lost.first[..] {
+        [first] if hang.may_be_alone => format!(
+            " Or rank {first}, which ended first, was killed alone, and the others ended because of that."
+        ),
+        _ => String::new(),
+    };
     format!(
-        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}",
+        "{intro} when {ended} ended{at} without a word: {}. So {why}{mismatch}{alone}",
         words.join("; ")
     )
 }
