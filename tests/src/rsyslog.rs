@@ -3,6 +3,7 @@
 //! Only what a site has to adapt is replaced: paths, the center's name, the port; and the
 //! pause between attempts, so that tests are quick.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::net::UnixDatagram;
@@ -218,8 +219,27 @@ impl Chain {
     /// Waits for at least `count` lines at the center, and a little for more than those.
     #[track_caller]
     pub fn wait_for(&self, count: usize) -> Vec<Vec<u8>> {
+        self.wait_until_arrived(count, |lines| lines.len())
+    }
+
+    /// Waits for each of these lines, of which some may arrive twice, and a little for others: there must be none.
+    #[track_caller]
+    pub fn wait_for_each(&self, sent: &BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
+        let distinct = |lines: &[Vec<u8>]| lines.iter().collect::<BTreeSet<_>>().len();
+        let lines = self.wait_until_arrived(sent.len(), distinct);
+        assert!(lines.iter().all(|line| sent.contains(line)), "lines that nobody sent");
+        lines
+    }
+
+    /// Waits until `known` counts so many lines at the center, and a little for more than those.
+    #[track_caller]
+    fn wait_until_arrived(
+        &self,
+        count: usize,
+        known: impl Fn(&[Vec<u8>]) -> usize,
+    ) -> Vec<Vec<u8>> {
         let begun = Instant::now();
-        while self.arrived().len() < count && begun.elapsed() < PATIENCE {
+        while known(&self.arrived()) < count && begun.elapsed() < PATIENCE {
             sleep(Duration::from_millis(20));
         }
         sleep(Duration::from_millis(200));
@@ -227,9 +247,9 @@ impl Chain {
         let said =
             |name: &str| fs::read_to_string(self.scratch.path().join(name)).unwrap_or_default();
         assert!(
-            lines.len() >= count,
+            known(&lines) >= count,
             "{} of {count} lines arrived\n{}{}",
-            lines.len(),
+            known(&lines),
             said("node.said"),
             said("center.said")
         );
