@@ -11,6 +11,7 @@ mod course;
 mod delays;
 mod epochs;
 mod exchanges;
+mod joins;
 mod late_receivers;
 mod late_row;
 mod longest_delay;

@@ -19,6 +19,7 @@ mod counters;
 mod culprit;
 mod efficiency;
 mod ended;
+mod followed;
 mod function_name;
 mod heading;
 mod held_up;

@@ -385,7 +385,8 @@ fn a_rank_that_asks_until_the_end_or_does_not_end_first_has_not_failed() {
     assert_eq!((asks, alone.get()), ((9, 2, vec![1], true), false));
     assert!(is_first.get());
     // More of the ranks computed, as those of a master do.
-    let master = vec![(died(12, Some(("Recv", None, 9))), 2), (died(12, None), 1), (died(12, None), 0)];
+    let master =
+        vec![(died(12, Some(("Recv", None, 9))), 2), (died(12, None), 1), (died(12, None), 0)];
     assert_eq!((hang(master, None), alone.get()), ((9, 1, vec![1, 2], true), true));
     assert!(!is_first.get());
     // So it was if it ended in an earlier second than all others.

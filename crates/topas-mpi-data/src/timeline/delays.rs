@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use super::joins::joins;
 use super::notes::TimelineNote;
 use super::spans::Spans;
 use super::states::TimeClass;
@@ -25,18 +26,20 @@ const MOST_PARTS: usize = 1024;
 const MOST_WAITS: usize = 2_000_000;
 
 /// A time in which a row waited for another.
-#[derive(Clone, Copy, Debug)]
-struct RowWait {
-    row: u32,
-    from: u64,
-    to: u64,
-    partner: u32,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RowWait {
+    pub(super) row: u32,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) partner: u32,
     /// The number of the call path of the row that waited
-    path: u32,
+    pub(super) path: u32,
     /// The kind of wait: its place in [`WAIT_KINDS`]
-    kind: u8,
+    pub(super) kind: u8,
     /// Whether both are threads of one process: that costs nobody else anything, but hands delays on
-    is_within: bool,
+    pub(super) is_within: bool,
+    /// Whether the row waited outside of MPI for one that was in it, as who joins a thread does
+    pub(super) is_join: bool,
 }
 
 /// The kinds of wait, in the order in which profiles tell them.
@@ -64,6 +67,8 @@ pub(crate) struct DelayPlace {
 #[derive(Debug, Default)]
 pub(super) struct Delays {
     waits: Vec<RowWait>,
+    /// The process of each row
+    processes: Vec<usize>,
     caused: Vec<u64>,
     /// The same by place, and by the kind of the waits that begin there: those at the place, or others to which the delay
     /// was handed on
@@ -71,9 +76,13 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    /// Adds a wait of one of `rows` rows, which may be within a process.
-    pub(super) fn add(&mut self, note: &TimelineNote, rows: usize, is_within: bool) {
-        self.caused.resize(rows, 0);
+    /// Of rows of these processes.
+    pub(super) fn of(processes: Vec<usize>) -> Delays {
+        Delays { caused: vec![0; processes.len()], processes, ..Delays::default() }
+    }
+
+    /// Adds a wait, which may be within a process.
+    pub(super) fn add(&mut self, note: &TimelineNote, is_within: bool) {
         let TimelineNote { place, path, kind, wait, partner, moment } = *note;
         let kind = WAIT_KINDS.iter().position(|class| *class == kind.class()).unwrap_or(0) as u8;
         self.waits.push(RowWait {
@@ -84,6 +93,7 @@ impl Delays {
             path,
             kind,
             is_within,
+            is_join: false,
         });
         if self.waits.len() > MOST_WAITS {
             let mut ends: Vec<u64> = self.waits.iter().map(|wait| wait.to).collect();
@@ -101,7 +111,13 @@ impl Delays {
 
     /// Shares out the waits that ended until a moment, the last one first, and forgets them.
     fn follow_until(&mut self, moment: u64) {
-        self.waits.sort_unstable_by_key(|wait| (wait.row, wait.from, wait.to));
+        let in_order = |wait: &RowWait| (wait.row, wait.from, wait.to);
+        self.waits.sort_unstable_by_key(in_order);
+        let joins = joins(&self.waits, &self.processes);
+        if !joins.is_empty() {
+            self.waits.extend(joins);
+            self.waits.sort_unstable_by_key(in_order);
+        }
         let mut order: Vec<usize> =
             (0..self.waits.len()).filter(|number| self.waits[*number].to <= moment).collect();
         order.sort_unstable_by_key(|number| std::cmp::Reverse((self.waits[*number].to, *number)));
@@ -138,7 +154,7 @@ impl Delays {
                 sums.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += rest);
             }
         }
-        self.waits.retain(|wait| wait.to > moment);
+        self.waits.retain(|wait| wait.to > moment && !wait.is_join);
     }
 }
 
@@ -166,7 +182,8 @@ impl<'w> WaitsOfRow<'w> {
         wait: &RowWait,
         parts: &mut Vec<(usize, u64)>,
     ) -> u64 {
-        let met = self.met(waiting, wait);
+        // Who joins a thread has met it when it began to wait.
+        let met = if wait.is_join { wait.from } else { self.met(waiting, wait) };
         let computed =
             |row: &WaitsOfRow<'_>, until: u64| (until - met) - row.spans.between(met, until);
         let mut all = computed(self, wait.to).saturating_sub(computed(waiting, wait.from));
@@ -217,21 +234,13 @@ mod tests {
     /// followed once, and all of it adds up.
     #[test]
     fn waits_that_overlap_are_followed_once() {
-        let mut delays = Delays { caused: vec![0; 2], ..Delays::default() };
+        let mut delays = Delays::of(vec![0, 1]);
         let mut sum = 0;
         for at in 0..200 {
             for row in 0..2 {
                 let (from, to) = (at, at + 100);
                 let partner = 1 - row;
-                delays.waits.push(RowWait {
-                    row,
-                    from,
-                    to,
-                    partner,
-                    path: 0,
-                    kind: 0,
-                    is_within: false,
-                });
+                delays.waits.push(RowWait { row, from, to, partner, ..RowWait::default() });
                 sum += to - from;
             }
         }
@@ -247,14 +256,15 @@ mod tests {
             // Rows 3 and 4 are threads of one process.
             let wait = |(row, from, length, partner, kind)| {
                 let is_within = row >= 3 && partner >= 3;
-                RowWait { row, from, to: from + length, partner, path: row, kind, is_within }
+                let (to, path) = (from + length, row);
+                RowWait { row, from, to, partner, path, kind, is_within, is_join: false }
             };
             let waits: Vec<RowWait> = waits.into_iter().map(wait).collect();
             let mut sums = TimeByKind::default();
             for wait in waits.iter().filter(|wait| !wait.is_within) {
                 sums[wait.kind as usize] += wait.to - wait.from;
             }
-            let mut delays = Delays { waits, caused: vec![0; 5], ..Delays::default() };
+            let mut delays = Delays { waits, ..Delays::of(vec![0, 1, 2, 3, 3]) };
             delays.follow_until(150);
             let (caused, places) = delays.finish();
             for (kind, sum) in sums.into_iter().enumerate() {

@@ -72,8 +72,8 @@ pub(super) struct Notes {
 impl Notes {
     /// Of these rows.
     pub(super) fn of(rows: &[TimelineRow]) -> Notes {
-        let processes = rows.iter().map(|row| row.process).collect();
-        Notes { processes, ..Notes::default() }
+        let processes: Vec<usize> = rows.iter().map(|row| row.process).collect();
+        Notes { delays: Delays::of(processes.clone()), processes, ..Notes::default() }
     }
 
     /// Adds what was found out about a call whose time is of this class. What threads of a rank wait for each other is no
@@ -109,7 +109,7 @@ impl Notes {
             if let Some(row) = row {
                 row.shift(note.place, from, note.kind.class(), note.wait);
             }
-            self.delays.add(&note, rows.len(), is_within);
+            self.delays.add(&note, is_within);
         }
     }
 

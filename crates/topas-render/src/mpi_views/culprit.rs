@@ -2,7 +2,7 @@
 
 use topas_mpi_data::{
     Blame, CallersTime, DelayBeginning, DelayOrigins, MpiProfile, OutsideRank, RoutineCalls,
-    RoutineNumber, compute_as_long, computing, has_one_caller, is_longer, waited_for_itself,
+    RoutineNumber, compute_as_long, computing, is_longer, waited_for_itself,
 };
 
 use super::absent::absent_ranks;
@@ -11,6 +11,7 @@ use super::amount::routine_name;
 use super::between;
 use super::charge::Charge;
 use super::charged_rank::{ChargedRank, ReasonOfWaits};
+use super::followed::{self, NOT_FOLLOWED, is_followed, less_than_half};
 use super::held_up;
 use super::late_to_init;
 use super::paths::PathViews;
@@ -31,10 +32,6 @@ const MOSTLY: u128 = 4;
 
 /// In tenths of what is waited for a rank: from there on what begins in it is told, too, because the delay reaches others.
 const REACHES_OTHERS: u128 = 11;
-
-/// What a thread waits delays no other thread of its rank.
-const NOT_FOLLOWED: &str = "Where they begin is not followed from rank to rank, because several threads of a rank call MPI: \
-                            topas-run --mpi=log,waits and topasview --timeline do so.";
 
 /// What the ranks waited for each other in all routines, in ns: without what threads of a rank waited for that.
 fn waited_in_all(profile: &MpiProfile) -> u128 {
@@ -309,8 +306,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
             if 10 * begins_in(last) >= REACHES_OTHERS * blame.time() {
                 begins = Some(followed(begins_in(last)));
             } else {
-                waits +=
-                    &less_than_half(profile, last, blame.time(), &all, waited).unwrap_or_default();
+                waits += &followed::beside_late(profile, last, blame.time(), &all, waited);
             }
             (last, reason, Some(blame.time().max(begins_in(last))))
         }
@@ -353,39 +349,6 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         }),
         second: joined([second, hint]),
     }))
-}
-
-/// That less than half of what ranks wait for each other, `waited` in all, is because of a rank, if so: a sentence behind a
-/// blank. `all` is what they wait for each rank, most first; times in ns.
-fn less_than_half(
-    profile: &MpiProfile,
-    rank: u32,
-    time: u128,
-    all: &[(u32, Blame)],
-    waited: u128,
-) -> Option<String> {
-    if 2 * time >= waited {
-        return None;
-    }
-    let of = percent_of(time, waited);
-    let text = format!(" That is {of} of what they wait for each other");
-    // A rank that is far ahead of all others is not acquitted.
-    let next = all.iter().find(|(other, _)| *other != rank);
-    Some(
-        text + &match next {
-            Some((next, second)) if 2 * time >= 3 * second.time() => format!(
-                ", more than for any other rank: next is rank {next} with {}.",
-                percent_of(second.time(), waited)
-            ),
-            _ if !is_followed(profile) => format!(". {NOT_FOLLOWED}"),
-            _ => ": no rank causes most of it.".to_owned(),
-        },
-    )
-}
-
-/// Whether it is known in which ranks waits begin.
-fn is_followed(profile: &MpiProfile) -> bool {
-    profile.logged.is_some() || has_one_caller(profile)
 }
 
 /// The rank of another world for which a rank waits so long that this explains half of what each of the others waits for it

@@ -255,7 +255,7 @@ fn by_two_threads(ranks: &[MadeRank]) -> String {
 #[test]
 fn delays_of_ranks_of_several_threads_are_said_not_to_be_followed() {
     let ranks: [MadeRank; 3] = [(5.0, &[(2, 2.0)]), (5.0, &[(0, 0.125)]), (5.0, &[(1, 2.0)])];
-    let told = "48.48% of what they wait for each other. Where they begin is not followed from rank to rank";
+    let told = "48.48% of what they wait for each other. Where waits begin is not followed from rank to rank";
     let text = words(&shown(&by_two_threads(&ranks), &["--mpi"]));
     assert!(text.contains(told), "{text}");
     let text = words(&first_lines(&ranks));
