@@ -81,14 +81,32 @@ pub(super) fn only_waiting(profile: &MpiProfile, late: u32) -> Option<u32> {
 
 /// That another rank computes longest, if it does so longer than the others: what MPI has begun may not go on meanwhile.
 pub(super) fn longest(profile: &MpiProfile, rank: u32) -> Option<String> {
-    let lost = unmeasured_ranks(profile);
-    let others = profile.ranks.iter().filter(|known| !lost.contains(&known.rank));
-    let most = others.max_by_key(|known| computed(&known.sums))?.rank;
-    let (own, mean) = computing(profile, most).filter(|_| most != rank)?;
-    is_longer(own, mean).then(|| {
+    longest_of_all(profile).filter(|(most, _)| *most != rank).map(|(most, (own, _))| {
         format!(
             "Rank {most} computes longest, {} s: while a rank calls no MPI, what others have begun with it may not go on.",
             seconds(own, 3)
         )
     })
+}
+
+/// That a rank computes half as long again as the others, or longer, where none is named.
+pub(super) fn computes_longest(profile: &MpiProfile) -> Option<String> {
+    let longest = longest_of_all(profile).filter(|(_, (own, mean))| 2 * own >= 3 * mean);
+    longest.map(|(most, (own, mean))| {
+        format!(
+            "Rank {most} computes longest, {} s outside of MPI, the others {} s on average.",
+            seconds(own, 3),
+            seconds(mean, 3)
+        )
+    })
+}
+
+/// The rank that computes longest, and for how long, and the others on average, in ns; None if it does not do so longer than
+/// these.
+fn longest_of_all(profile: &MpiProfile) -> Option<(u32, (u128, u128))> {
+    let lost = unmeasured_ranks(profile);
+    let others = profile.ranks.iter().filter(|known| !lost.contains(&known.rank));
+    let most = others.max_by_key(|known| computed(&known.sums))?.rank;
+    let times = computing(profile, most).filter(|(own, mean)| is_longer(*own, *mean))?;
+    Some((most, times))
 }

@@ -137,7 +137,10 @@ pub(crate) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Optio
                 ),
             },
             Some(untold) => {
-                format!("As far as that is told, r{hardly} But {}", not_known(untold))
+                let said = format!("As far as that is told, r{hardly} But {}", not_known(untold));
+                // These calls may wait for who calls no MPI meanwhile.
+                let longest = alike::computes_longest(profile);
+                joined([Some(said), longest]).unwrap_or_default()
             }
         };
         return Some(
@@ -453,8 +456,9 @@ fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
         words.push("less for others".to_owned());
     }
     let end = if is_followed(profile) { "No rank causes most of it." } else { NOT_FOLLOWED };
+    let longest = alike::computes_longest(profile).map_or(String::new(), |said| format!(" {said}"));
     format!(
-        "The ranks wait for each other in turn, {} of the time of all {}: {}. {end}",
+        "The ranks wait for each other in turn, {} of the time of all {}: {}. {end}{longest}",
         percent_of(waited, callers.time),
         callers.whose(),
         words.join(", ")

@@ -51,11 +51,14 @@ pub(super) fn beside_late(
     all: &[(u32, Blame)],
     waited: u128,
 ) -> String {
-    let itself = waits_itself(profile, rank).unwrap_or_default();
     let half = less_than_half(profile, rank, time, all, waited).unwrap_or_default();
-    match !itself.is_empty() && !half.contains(NOT_FOLLOWED) {
-        true => format!("{half}{itself} {NOT_FOLLOWED}"),
-        false => itself + &half,
+    match waits_itself(profile, rank) {
+        None => half,
+        // That delays are not followed is said once, at the end.
+        Some(itself) => {
+            let half = half.strip_suffix(NOT_FOLLOWED).unwrap_or(&half).trim_end();
+            format!("{half}{itself} {NOT_FOLLOWED}")
+        }
     }
 }
 

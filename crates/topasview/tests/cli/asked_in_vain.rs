@@ -61,7 +61,7 @@ fn ranks_that_sleep_between_their_questions_wait() {
     }
     let text = words(&shown(&lines, &["--mpi"]));
     let told = "Rank 3 makes the others wait: rank 0 waits 7.625 s for it (7.500 s of that asleep between calls that asked \
-                in vain), mostly in Test because it sends late; the others wait 7.625 s for rank 0, 19.06% of the time of \
+                in vain), mostly in Test because it sends late; rank 1 waits 7.625 s for rank 0, 19.06% of the time of \
                 all ranks. Of 22.875 s that the ranks wait for each other, 57.19% of the time of all ranks, 22.875 s begin in \
                 it, followed from rank to rank. They sleep 22.500 s of the 22.875 s that they wait for each other between calls that ask in vain.";
     assert!(text.contains(told), "{text}");
