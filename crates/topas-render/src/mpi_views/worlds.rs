@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use topas_mpi_data::{MpiProfile, Routines, StartedWorld, WorldLink};
+use topas_mpi_data::{
+    Blame, MpiProfile, Routines, StartedWorld, WorldLink, computed, computes_unseen,
+    waited_for_others,
+};
 
+use super::culprit::WORTH_A_CHARGE;
 use super::json::text;
 use super::paths::PathViews;
+use super::waits::blamed_outside;
 use crate::number::seconds;
 use crate::wording::capital;
 use crate::wording::{count, named};
@@ -131,6 +136,7 @@ impl WorldViews {
             ranks.flat_map(|rank| rank.started.iter().map(move |start| (rank.rank, start)))
         };
         if calls().next().is_none() {
+            views.sentences.extend(awaited(profile, links));
             return views;
         }
         let known = paths(profile);
@@ -159,6 +165,7 @@ impl WorldViews {
                 launches_in_words(&launches),
             ));
         }
+        views.sentences.extend(awaited(profile, links));
         views.started = calls()
             .map(|(rank, start)| {
                 let link = links.iter().find(|link| is_call_of(link, start));
@@ -169,6 +176,25 @@ impl WorldViews {
             .collect();
         views
     }
+}
+
+/// What the rank of another world does for which ranks of this one wait longest: nobody follows delays from world to world.
+fn awaited(profile: &MpiProfile, links: &[WorldLink<'_>]) -> Option<String> {
+    let (rank, blame) = blamed_outside(profile).into_iter().next()?;
+    (blame.time() * WORTH_A_CHARGE >= profile.total.wall).then_some(())?;
+    let worlds = links.iter().flat_map(|link| [link.parent, link.child]);
+    let world = worlds.into_iter().find(|world| world.facts.id == rank.launch)?;
+    let known = world.ranks.iter().find(|known| known.rank == rank.rank)?;
+    (!computes_unseen(&known.sums)).then_some(())?;
+    let of_others = waited_for_others(known).map(|(_, blame)| blame);
+    let of_worlds = known.sums.waits.outside.iter().map(|(_, blame)| *blame);
+    let waits: u128 = of_others.chain(of_worlds).map(|blame: Blame| blame.time()).sum();
+    Some(format!(
+        "{} computes {} s outside of MPI, and waits {} s for others itself.",
+        capital(&rank.name(profile)),
+        seconds(computed(&known.sums), 3),
+        seconds(waits, 3)
+    ))
 }
 
 /// `: launches 1, 2, 3 and 4 more`
