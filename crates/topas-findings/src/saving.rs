@@ -11,6 +11,7 @@ use topas_mpi_data::{
     waited_for_itself,
 };
 
+use crate::balance::AS_LONG;
 use crate::fact::FactValues;
 use crate::last_rank;
 use crate::wait_names::{KindOfWait, WAIT_KINDS, WaitNames};
@@ -104,8 +105,6 @@ impl Longer {
 pub(crate) fn add(profile: &MpiProfile, facts: &mut FactValues) {
     /// Of a kind that is this part of all waits or more, the rank that computes longest is no other one's.
     const MOST: f64 = 0.5;
-    /// Of ranks that compute this part of what the longest does, or more, any may be named.
-    const AS_LONG: f64 = 0.95;
     if profile.ranks.iter().any(|rank| computes_unseen(&rank.sums)) {
         return;
     }

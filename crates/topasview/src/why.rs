@@ -147,7 +147,7 @@ fn standing(args: &Args, profile: &MpiProfile) -> Option<StandingRun> {
     let runs = profile.origin == Origin::Live;
     let hides_costs = Standstill::of(profile).is_some_and(|standstill| standstill.hides_costs)
         || LostRanks::of(profile)
-            .is_some_and(|lost| lost.hang(profile).is_some_and(|hang| hang.is_sure));
+            .is_some_and(|lost| lost.hang(profile).is_some_and(|hang| hang.hides_costs()));
     let processors = Views::host(profile).and_then(processors_of);
     (runs || words.is_some()).then(|| StandingRun {
         runs,

@@ -382,11 +382,20 @@ pub(super) const MPI_FACTS: &[Fact] = &[
     ),
     fact("computing_unseen_of", TEXT, "The same in words, if there are any."),
     fact("outside_balance", SHARE, "Mean time of a rank outside MPI, as a share of the largest."),
-    fact("outside_who", TEXT, "The rank with the largest."),
+    fact(
+        "outside_who",
+        TEXT,
+        "The rank with the largest; of those that have 95 % of it or more, the one for which the others wait longest.",
+    ),
+    fact(
+        "outside_alike",
+        TEXT,
+        "The other ranks that have 95 % of it or more, with a verb; missing if there are none.",
+    ),
     fact(
         "outside_max",
         SECONDS,
-        "The largest time of a rank outside MPI, without that in which it slept between calls that asked in vain.",
+        "The time of that rank outside MPI, without that in which it slept between calls that asked in vain.",
     ),
     fact("outside_mean", SECONDS, "The mean."),
     fact("outside_cost", SECONDS, "What is between the two."),

@@ -192,6 +192,12 @@ impl Hang {
     pub fn is_first(&self) -> bool {
         self.is_sure && (!self.may_be_alone || self.outside.len() <= self.calls.len())
     }
+
+    /// What costs time cannot be told: all ranks had stood still for a large part of the run but those outside of MPI, one of
+    /// which may have failed there.
+    pub fn hides_costs(&self) -> bool {
+        self.is_sure || !self.may_be_alone
+    }
 }
 
 /// Whether the last call of a rank asked for something, and began shortly before the end of the rank, which the kernel notes in

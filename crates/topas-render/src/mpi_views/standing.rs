@@ -495,11 +495,13 @@ fn lost_first(profile: &MpiProfile, places: &CallPlaces, hang: Option<&Hang>) ->
         if is_certain && !is_cause {
             text += " If all were killed from outside, as by the batch system, this order means nothing";
             text += &match hang {
-                // The rank that ended first is one of these.
-                Some(hang) if hang.may_be_alone => {
-                    format!(", and the program may have hung: {}.", had_been(hang))
+                Some(hang) => {
+                    let outside = match hang.outside[..] {
+                        [one] => format!(", while rank {one} was in none"),
+                        _ => String::new(),
+                    };
+                    format!(", and the program may have hung: {}{outside}.", had_been(hang))
                 }
-                Some(_) => ", and the program may have hung.".to_owned(),
                 None => ".".to_owned(),
             };
         }
