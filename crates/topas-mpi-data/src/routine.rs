@@ -110,6 +110,20 @@ impl RoutineNumber {
         })
     }
 
+    /// Whether the routine makes communicators of some of the ranks.
+    pub fn makes_parts(self) -> bool {
+        const OF_SOME: [&str; 7] = [
+            "MPI_Comm_create",
+            "MPI_Comm_create_from_group",
+            "MPI_Comm_create_group",
+            "MPI_Comm_split",
+            "MPI_Comm_split_type",
+            "MPI_Cart_sub",
+            "MPI_Intercomm_create",
+        ];
+        self.function().is_some_and(|of| of.is_one_of(&OF_SOME))
+    }
+
     /// The row of the table; None of a routine it does not have.
     pub fn function(self) -> Option<&'static Function> {
         table().get(usize::from(self.0)).copied()

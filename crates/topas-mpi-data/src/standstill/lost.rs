@@ -75,8 +75,14 @@ impl LostRanks {
         // Who waits in a circle with others holds these up no more than they do.
         let every = ranks(&|_| true);
         let circles = Waits::of(profile, &LostRanks::calls(profile, &every), &[]).cycles();
-        let is_awaited =
-            |rank: u32| is_named(rank) && !circles.iter().any(|circle| circle.contains(&rank));
+        // Nor who waits itself, for whomever.
+        let waits = |rank: u32| {
+            open.get(&rank).is_some_and(|call| waited_surely(call) && !call.routine.asks())
+        };
+        let is_awaited = |rank: u32| {
+            let is_in_circle = circles.iter().any(|circle| circle.contains(&rank));
+            is_named(rank) && !is_in_circle && !waits(rank)
+        };
         let is_cause =
             !first.is_empty() && (is_apart || first.iter().all(|rank| is_awaited(*rank)));
         let is_certain = is_cause || is_of_all;

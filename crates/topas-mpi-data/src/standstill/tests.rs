@@ -124,6 +124,13 @@ fn all_wait_for_the_rank_that_is_not_in_their_collective() {
     let told = [at("Finalize", None, 7), at("Recv", Some(0), 6), at("Recv", Some(1), 6)];
     let found = Standstill::of(&profile(&told, 9)).expect("stands still");
     assert_eq!(found.cycles, [[0, 1]]);
+    // Where communicators of some ranks were made, nobody knows which of two ranks takes part.
+    let told = [barrier(), at("Recv", Some(2), 6), barrier(), at("Recv", Some(0), 6)];
+    let mut launch = profile(&told, 9);
+    assert_eq!(Standstill::of(&launch).expect("stands still").cycles, [[0, 3], [1, 2]]);
+    let split = launch.routines.number("Comm_split").expect("a routine");
+    launch.total.routines.push(RoutineCalls::new(split));
+    assert_eq!(Standstill::of(&launch).expect("stands still").cycles, Vec::<Vec<u32>>::new());
     // One of them may wait in a collective of a part of the ranks: all are in collectives but the one outside of MPI.
     let part = |told: &[Told]| {
         let mut launch = profile(told, 9);

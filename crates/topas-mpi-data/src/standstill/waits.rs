@@ -49,12 +49,19 @@ impl Waits {
         let waiting = calls.iter().filter(|(_, call)| !call.routine.asks());
         let mut waits = Waits(waiting.filter_map(one).collect());
         // Of several ranks that are not there, one that waits for the rank closes a circle.
+        let are_of_parts = profile.total.routines.iter().any(|of| of.number.makes_parts());
         let gathering: HashSet<u32> =
             calls.iter().filter(|(_, call)| needs_all_ranks(call)).map(|(rank, _)| *rank).collect();
         for (rank, call) in calls.iter().filter(|(_, call)| needs_all_ranks(call)) {
             let absent = absent.get(&call.routine).into_iter().flatten();
             let mut elsewhere = absent.filter(|other| !gathering.contains(other));
-            if let Some(other) = elsewhere.find(|other| waits.leads_to(**other, *rank)) {
+            let closes = |other: &u32| waits.leads_to(*other, *rank);
+            // Who takes part in a collective of some ranks is not known.
+            let is_of_some = are_of_parts && !call.routine.ends_mpi();
+            if is_of_some && !elsewhere.clone().all(closes) {
+                continue;
+            }
+            if let Some(other) = elsewhere.find(|other| closes(other)) {
                 waits.0.entry(*rank).or_insert(*other);
             }
         }
