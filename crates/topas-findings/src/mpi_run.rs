@@ -18,7 +18,7 @@ use crate::last_rank;
 use crate::late_to_init;
 use crate::saving;
 use crate::short_calls;
-use crate::wait_names::WAIT_KINDS;
+use crate::wait_names::{WAIT_KINDS, WaitNames};
 use crate::workless;
 
 /// The communicator of which nothing has to be said.
@@ -90,6 +90,8 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         asked::add(profile, facts);
         workless::add(profile, facts);
     }
+    let waited = facts.get_number(WaitNames::ALL.share).unwrap_or(0.0);
+    facts.number("mpi_untold_share", (share(work) - waited).max(0.0));
     // Posts of windows and ends of accesses are no messages whose transfer takes time.
     let is_message = |of: &&RoutineWaits| {
         !of.number.function().is_some_and(|function| is_window(function.class))

@@ -176,7 +176,9 @@ impl Rules {
         {
             search.unknown.push(("the lines of the source".to_owned(), paths));
         }
-        if search.findings.is_empty() && search.unsure.is_empty() {
+        // What was seen too seldom may cost time.
+        let may_be = search.unsure.len() + search.seldom.len() > 0;
+        if search.findings.is_empty() && !may_be {
             // The first of these rules has the limits of the search, and is the most general.
             let of_nothing = self.rules.iter().filter(|rule| rule.scope == Scope::Nothing);
             let mut told = of_nothing.filter_map(|rule| match rule.look(facts) {

@@ -102,6 +102,7 @@ const CASES: &[RuleCase] = &[
         &[
             ("mpi_share", N(30.0)),
             ("mpi_work_share", N(30.0)),
+            ("mpi_untold_share", N(20.0)),
             ("mpi_even_share", N(30.0)),
             ("outside_balance", N(84.0)),
             ("mpi_work_sum", N(1.0)),

@@ -533,7 +533,9 @@ impl DelayOrigins<'_> {
         let is_cause = is_longer(own, mean) && 2.0 * longer * waiting >= begins;
         let is_sure = || {
             let longer = |but| others_wait_longer_but(self.profile, rank, but);
-            2.0 * longer(None).max(longer(Some(first))) >= begins
+            // Apart from `first`, there is nothing of what that waits.
+            let apart = begins * (waiting - 1.0) / waiting.max(1.0);
+            2.0 * longer(None) >= begins || apart > 0.0 && 2.0 * longer(Some(first)) >= apart
         };
         let is_lost = || unmeasured_ranks(self.profile).contains(&rank);
         let is_known = self.is_shared || self.profile.logged.is_some();

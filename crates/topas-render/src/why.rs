@@ -271,7 +271,7 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
     if let Some(nothing) = &search.nothing {
         out += &paragraph(&sentence(nothing), columns);
         out.push('\n');
-    } else if search.findings.is_empty() && !search.unsure.is_empty() {
+    } else if search.findings.is_empty() && search.unsure.len() + search.seldom.len() > 0 {
         out += &paragraph("Nothing is sure to cost time, but something may:", columns);
         out.push('\n');
     }

@@ -271,6 +271,11 @@ pub(super) const OTHER_FACTS: &[Fact] = &[
         SHARE,
         "What would remain of that if all ranks computed as long: without outside_sum.",
     ),
+    fact(
+        "mpi_untold_share",
+        SHARE,
+        "What remains of mpi_work_share without waits for others, as far as these are known.",
+    ),
     fact("mpi_work_cost", SECONDS, "Mean time of a rank in MPI without its beginning and end."),
     fact("mpi_work_sum", SECONDS, "The same of all ranks together."),
     fact(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, Routines, delayed_before_end,
+    waited_for_others,
 };
 
 use super::callers::caller;
@@ -134,6 +135,16 @@ pub fn where_waited(
     rank: u32,
     kind: Option<WaitKind>,
 ) -> Option<String> {
+    /// Of a kind, ranks wait for the rank at least for one part in so many of all waits of the kind.
+    const LEAST: u128 = 20;
+    let of_kind = |blame: &Blame| kind.map_or(blame.time(), |kind| kind.time(blame));
+    let waits = || profile.ranks.iter().flat_map(waited_for_others);
+    let all: u128 = waits().map(|(_, blame)| of_kind(&blame)).sum();
+    let its: u128 = waits().filter(|(of, _)| *of == rank).map(|(_, blame)| of_kind(&blame)).sum();
+    // What begins in it may be waited for others alone.
+    if kind.is_some() && its * LEAST < all {
+        return None;
+    }
     let is_all = kind.is_none() && delayed_before_end(profile, rank, &profile.ranks).is_none();
     let is_before = |of: RoutineNumber| is_all || !of.is_edge();
     let before = routine_waited(views, rank, kind, is_before);

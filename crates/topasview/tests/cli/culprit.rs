@@ -567,7 +567,8 @@ fn of_ranks_that_sums_exchange_a_log_is_said_to_tell_more() {
     let ranks: [MadeRank; 4] =
         [(2.0, &[(3, 2.0)]), (1.0, &[(3, 0.5), (0, 0.75)]), (1.0, &[(3, 0.5)]), (2.0, &[(0, 1.0)])];
     let text = words(&first_lines(&ranks));
-    let told = "Rank 0 computes as long. The sums of a run do not tell";
+    let told = "Rank 0 computes as long. Rank 0 makes others wait, too: 1.750 of the 4.750 s that the ranks wait for each other \
+                begin in it. The sums of a run do not tell";
     assert!(text.contains("s for rank 3") && text.contains(told), "{text}");
     assert!(text.contains(NOT_TOLD_APART), "{text}");
 }
