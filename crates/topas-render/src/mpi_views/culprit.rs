@@ -329,7 +329,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         let is = |routine| reason.is_in(routine);
         let routine = routine_waited(paths, rank, Some(reason.kind), is)?;
         is_most_in(profile, routine, reason.kind).then_some(())?;
-        place(paths, profile, rank, Some(reason.kind), routine)
+        place(paths, profile, rank, (Some(reason.kind), None), routine)
     });
     let second = second(profile, paths, &origins, rank, waited);
     let hint = alike::not_told_apart(profile, rank, &all, second.is_some());

@@ -149,11 +149,11 @@ pub fn where_waited(
     let is_before = |of: RoutineNumber| is_all || !of.is_edge();
     let before = routine_waited(views, rank, kind, is_before);
     let routine = before.or_else(|| routine_waited(views, rank, kind, |_| true))?;
-    place(views, profile, rank, kind, routine)
+    place(views, profile, rank, (kind, kind), routine)
 }
 
-/// Where else they wait for it nearly as long as there, in a sentence behind a blank; None if there is no such place. The end
-/// is told by itself.
+/// Where else they wait for it, of a kind or of all, nearly as long as there, in a sentence behind a blank; None if there is no
+/// such place. The end is told by itself.
 fn also_there(
     views: &PathViews,
     routines: &Routines,
@@ -179,16 +179,16 @@ fn also_there(
         .then(|| format!(" They also wait for it in {routine}, from {from}."))
 }
 
-/// The same, in calls of a routine, and where else they wait nearly as long.
+/// The same, in calls of a routine, and where else they wait nearly as long, of the kind `also` or of all.
 pub(super) fn place(
     views: &PathViews,
     profile: &MpiProfile,
     rank: u32,
-    kind: Option<WaitKind>,
+    (kind, also): (Option<WaitKind>, Option<WaitKind>),
     routine: RoutineNumber,
 ) -> Option<String> {
     let first = [WaitedPlace::of(views, profile, rank, kind, routine)?];
-    let also = also_there(views, &profile.routines, rank, kind, &first);
+    let also = also_there(views, &profile.routines, rank, also, &first);
     Some(in_words(&first) + &also.unwrap_or_default())
 }
 
