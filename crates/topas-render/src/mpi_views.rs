@@ -57,6 +57,7 @@ pub use culprit::charged_rank;
 pub(crate) use culprit::{measured, sentence};
 pub use heading::{crowded_node, paused, shared_processors};
 pub use json::SCHEMA;
+pub(crate) use late_to_init::sentence as late_to_init;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use order::{MpiOrder, MpiSort};

@@ -120,7 +120,7 @@ impl TimelinePage<'_> {
                     header {
                         h1 { (title) }
                         p.soft { (about(timeline, &fact("mpi"), &fact("id"))) }
-                        @for words in words::lost(self.worlds) {
+                        @for words in words::before(self.worlds) {
                             p.finding { (words) }
                         }
                         @if let Some(words) = &verdict.words {

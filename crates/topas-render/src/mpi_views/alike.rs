@@ -23,12 +23,18 @@ pub(crate) fn as_long(profile: &MpiProfile, rank: u32) -> Option<String> {
         some if some < also.len() => "as long or longer",
         _ => "longer",
     };
-    match only_waiting(profile, rank) {
-        Some(waiting) if also.len() + 2 == profile.ranks.len() => Some(format!(
+    match collecting(profile, rank) {
+        Some(waiting) => Some(format!(
             "{who} {compute} {as_long}, so rank {waiting} would wait for {them} as well."
         )),
-        _ => are_few.then(|| format!("{who} {compute} {as_long}.")),
+        None => are_few.then(|| format!("{who} {compute} {as_long}.")),
     }
+}
+
+/// The only rank that waits for this one, if all others compute as long as that, as where one rank collects what many give.
+pub(super) fn collecting(profile: &MpiProfile, rank: u32) -> Option<u32> {
+    let waiting = only_waiting(profile, rank)?;
+    (compute_as_long(profile, rank).len() + 2 == profile.ranks.len()).then_some(waiting)
 }
 
 /// That sums cannot tell which of two ranks is late where: this one, and another one of which that is told, or which computes as

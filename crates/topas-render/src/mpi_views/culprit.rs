@@ -331,7 +331,10 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         is_most_in(profile, routine, reason.kind).then_some(())?;
         place(paths, profile, rank, (Some(reason.kind), None), routine)
     });
-    let second = second(profile, paths, &origins, rank, waited);
+    // Who only collects would wait for any of the others.
+    let is_one_of_many = alike::collecting(profile, rank).is_some();
+    let second =
+        (!is_one_of_many).then(|| second(profile, paths, &origins, rank, waited)).flatten();
     let hint = alike::not_told_apart(profile, rank, &all, second.is_some());
     Some(Said::Charged(ChargedRank {
         rank,

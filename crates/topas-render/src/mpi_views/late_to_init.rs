@@ -9,7 +9,7 @@ const WORTH_A_SENTENCE: u128 = 20;
 const LEAST: u128 = 1_000_000_000;
 
 /// Which rank came there later than all others; nothing if none did, or ranks do not tell.
-pub(super) fn sentence(profile: &MpiProfile) -> Option<String> {
+pub(crate) fn sentence(profile: &MpiProfile) -> Option<String> {
     let late = LateToInit::of(profile)??;
     let callers = CallersTime::of(profile);
     if late.waited < LEAST || late.waited.saturating_mul(WORTH_A_SENTENCE) < callers.time {

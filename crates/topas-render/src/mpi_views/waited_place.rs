@@ -152,12 +152,12 @@ pub fn where_waited(
     place(views, profile, rank, (kind, kind), routine)
 }
 
-/// Where else they wait for it, of a kind or of all, nearly as long as there, in a sentence behind a blank; None if there is no
-/// such place. The end is told by itself.
+/// Where else they wait for the rank, of a kind or of all, nearly as long as there, and longer than `least` ns, in a sentence behind
+/// a blank; None if there is no such place. The end is told by itself.
 fn also_there(
     views: &PathViews,
     routines: &Routines,
-    rank: u32,
+    (rank, least): (u32, u128),
     kind: Option<WaitKind>,
     named: &[WaitedPlace],
 ) -> Option<String> {
@@ -175,8 +175,15 @@ fn also_there(
     let (first, others): (Vec<_>, Vec<_>) = times.iter().partition(|(place, _)| is_named(place));
     let first = first.into_iter().map(|(_, time)| *time).max()?;
     let ((routine, from), time) = others.into_iter().max_by_key(|(_, time)| **time)?;
-    (*time > 0 && NEARLY * time >= first)
+    (*time > least && NEARLY * time >= first)
         .then(|| format!(" They also wait for it in {routine}, from {from}."))
+}
+
+/// A rank, and the tenth of all that is waited for it, also asleep between calls that ask, in ns: a second place has more.
+fn worth_a_place(profile: &MpiProfile, rank: u32) -> (u32, u128) {
+    let waits = profile.ranks.iter().flat_map(waited_for_others);
+    let all: u128 = waits.filter(|(of, _)| *of == rank).map(|(_, blame)| blame.time()).sum();
+    (rank, all / 10)
 }
 
 /// The same, in calls of a routine, and where else they wait nearly as long, of the kind `also` or of all.
@@ -188,7 +195,7 @@ pub(super) fn place(
     routine: RoutineNumber,
 ) -> Option<String> {
     let first = [WaitedPlace::of(views, profile, rank, kind, routine)?];
-    let also = also_there(views, &profile.routines, rank, also, &first);
+    let also = also_there(views, &profile.routines, worth_a_place(profile, rank), also, &first);
     Some(in_words(&first) + &also.unwrap_or_default())
 }
 
@@ -230,7 +237,8 @@ pub(crate) fn places_waited(views: &PathViews, profile: &MpiProfile, rank: u32) 
     for also in words.iter_mut().skip(1) {
         *also = also.replacen("They wait", "They also wait", 1);
     }
-    let also = also_there(views, &profile.routines, rank, None, &places.concat());
+    let also =
+        also_there(views, &profile.routines, worth_a_place(profile, rank), None, &places.concat());
     (!words.is_empty()).then(|| words.join(" ") + &also.unwrap_or_default())
 }
 
@@ -396,7 +404,7 @@ mod tests {
             let from =
                 views.paths.paths.first().map(|path| views.innermost(path)).unwrap_or_default();
             let first = WaitedPlace { from, ..place(kind, "Bcast", None) };
-            also_there(&views, &Routines::default(), 1, Some(kind), &[first])
+            also_there(&views, &Routines::default(), (1, 0), Some(kind), &[first])
         };
         let words = also([996, 987, 9000]).expect("a second place");
         assert!(words.starts_with(" They also wait for it in Allreduce, from "), "{words}");

@@ -8,7 +8,7 @@ use topas_mpi_data::{HostClocks, MpiProfile, SECOND_RANK, TimeClass, Timeline, T
 use super::{PageWorld, damage, lacks};
 use crate::html::wide;
 use crate::mpi_views::{
-    PathViews, as_long, call_places, ending_words, measured, places_waited, sentence,
+    PathViews, as_long, call_places, ending_words, late_to_init, measured, places_waited, sentence,
 };
 use crate::number::{duration, grouped};
 use crate::wording::count;
@@ -166,14 +166,14 @@ impl Verdict {
     }
 }
 
-/// Which ranks ended their launch or were lost first, by the profiles of the worlds: a sentence or some for each world with
-/// such ranks.
-pub(super) fn lost(worlds: &[PageWorld<'_>]) -> Vec<String> {
+/// What is said before all else, by the profiles of the worlds: which ranks ended their launch or were lost first, and which
+/// came late to `MPI_Init`, of which no log knows.
+pub(super) fn before(worlds: &[PageWorld<'_>]) -> Vec<String> {
     let of = |(profile, paths): (&MpiProfile, Option<&PathViews>)| {
         let places = paths.map(|paths| call_places(profile, paths)).unwrap_or_default();
-        ending_words(profile, &places)
+        [ending_words(profile, &places), late_to_init(profile)]
     };
-    worlds.iter().filter_map(|world| of(world.profile?)).collect()
+    worlds.iter().filter_map(|world| world.profile).flat_map(of).flatten().collect()
 }
 
 /// How long the ranks waited for each other, without a full stop; None if they did not.
