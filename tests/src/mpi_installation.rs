@@ -210,6 +210,9 @@ fn repeated(
     run(launch)
 }
 
+/// The exit code of a launcher that died of SIGPIPE, as that of MPICH 4.0 does when ranks end at once.
+pub const BROKEN_PIPE: i32 = 128 + 13;
+
 /// How a launcher broke down by itself.
 #[derive(Clone, Copy, PartialEq)]
 enum Broke {
@@ -225,7 +228,6 @@ enum Broke {
 impl Broke {
     /// None of a launcher that did not break down.
     fn of(ended: &Run) -> Option<Self> {
-        const BROKEN_PIPE: i32 = 128 + 13;
         let silent = ended.stdout.is_empty() && ended.stderr.is_empty();
         let said = ended.err();
         let says =

@@ -181,6 +181,22 @@ impl Chain {
         &self.scratch
     }
 
+    /// Waits until no line has come for a while.
+    #[track_caller]
+    pub fn wait_until_quiet(&self) {
+        const WHILE: Duration = Duration::from_secs(3);
+        let (mut known, mut since) = (self.arrived().len(), Instant::now());
+        let begun = Instant::now();
+        while since.elapsed() < WHILE {
+            assert!(begun.elapsed() < PATIENCE, "{known} lines, and more come");
+            sleep(Duration::from_millis(50));
+            let now = self.arrived().len();
+            if now != known {
+                (known, since) = (now, Instant::now());
+            }
+        }
+    }
+
     /// Whether the node has lines on disk.
     pub fn waits_on_disk(&self) -> bool {
         let queue = fs::read_dir(self.scratch.path().join("node-queue")).expect("queue");

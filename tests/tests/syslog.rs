@@ -213,6 +213,7 @@ fn lines_beyond_those_in_memory_wait_on_disk() {
     chain.wait_for_lines_on_disk();
     chain.start_center();
     chain.wait_for(sent.len() - IN_MEMORY);
+    chain.wait_until_quiet();
     chain.stop_node();
     chain.start_node();
     chain.wait_for_each(&sent);

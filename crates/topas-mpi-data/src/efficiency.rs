@@ -232,6 +232,7 @@ pub(crate) mod tests {
             unposted: Vec::new(),
             open_messages: Vec::new(),
             logged: None,
+            is_log_silent: false,
         }
     }
 

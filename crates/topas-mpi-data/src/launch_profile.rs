@@ -185,6 +185,7 @@ impl LaunchRecords {
             unposted: Vec::new(),
             open_messages: open,
             logged: None,
+            is_log_silent: false,
         })
     }
 }

@@ -150,5 +150,6 @@ fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
         unposted,
         open_messages,
         logged: None,
+        is_log_silent: false,
     }
 }

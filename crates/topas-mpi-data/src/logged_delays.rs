@@ -102,6 +102,14 @@ impl LoggedDelays {
     }
 }
 
+impl MpiProfile {
+    /// Adds in which ranks waits begin, as the event log of the launch tells it, or that this does not.
+    pub fn follow(&mut self, timeline: &Timeline<'_>) {
+        self.logged = LoggedDelays::of(timeline, self);
+        self.is_log_silent = self.logged.is_none();
+    }
+}
+
 impl Timeline<'_> {
     /// Whether the log lacks much of the time of the ranks.
     pub fn is_partial(&self) -> bool {

@@ -226,6 +226,8 @@ pub struct MpiProfile {
     pub open_messages: Vec<(u32, OpenMessages)>,
     /// In which ranks waits begin, if an event log beside the profile tells that
     pub logged: Option<LoggedDelays>,
+    /// An event log was read that does not tell it
+    pub is_log_silent: bool,
 }
 
 impl MpiProfile {
@@ -303,6 +305,7 @@ impl MpiProfile {
             unposted: Vec::new(),
             open_messages: Vec::new(),
             logged: None,
+            is_log_silent: false,
         })
     }
 }

@@ -102,6 +102,7 @@ impl ProfileSum {
             unposted: Vec::new(),
             open_messages: Vec::new(),
             logged: None,
+            is_log_silent: false,
         }
     }
 }

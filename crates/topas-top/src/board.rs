@@ -404,6 +404,7 @@ pub mod tests {
             unposted: Vec::new(),
             open_messages: Vec::new(),
             logged: None,
+            is_log_silent: false,
         };
         let history = RankHistory { shares: vec![0.0, 0.5, 1.0, 0.4], ..RankHistory::default() };
         let places = CallPlaces::from([((0, 7), "solve (heat.c:12)".to_owned())]);

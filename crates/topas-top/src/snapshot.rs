@@ -270,6 +270,7 @@ fn empty(line: &RankLine) -> MpiProfile {
         unposted: Vec::new(),
         open_messages: Vec::new(),
         logged: None,
+        is_log_silent: false,
     }
 }
 

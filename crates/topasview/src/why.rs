@@ -12,9 +12,9 @@ use topas_findings::{
 };
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    LoggedDelays, LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline,
-    TraceLog, WorldLink, first_world, is_event_log, is_spool, processors_of, read_profiles,
-    read_spool_files, replay, spool_files, trace_files, world_links, worlds_started_by,
+    LostRanks, MpiProfile, Network, NumberedWorld, Origin, Standstill, Timeline, TraceLog,
+    WorldLink, first_world, is_event_log, is_spool, processors_of, read_profiles, read_spool_files,
+    replay, spool_files, trace_files, world_links, worlds_started_by,
 };
 use topas_render::PROSE_WIDTH;
 use topas_render::mpi_views::{
@@ -93,7 +93,7 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
     let logs = open_logs(args, &mut run);
     let timeline = timeline(args, &mut run, &logs);
     if let (Some(profile), Some(timeline)) = (&mut run.profile, &timeline) {
-        profile.logged = LoggedDelays::of(timeline, profile);
+        profile.follow(timeline);
     }
     let known = run.profile.as_ref().map(|profile| ChargedProfile::of(args, profile));
     let charged = known.as_ref().and_then(|known| known.charged.clone());

@@ -75,6 +75,7 @@ fn profile(told: &[Told], wall: u64) -> MpiProfile {
         unposted: Vec::new(),
         open_messages: Vec::new(),
         logged: None,
+        is_log_silent: false,
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn not_told_apart(
     all: &[(u32, Blame)],
     has_second: bool,
 ) -> Option<String> {
-    if profile.logged.is_some() || !has_one_caller(profile) {
+    if profile.logged.is_some() || profile.is_log_silent || !has_one_caller(profile) {
         return None;
     }
     let of =
@@ -83,6 +83,15 @@ pub(super) fn only_waiting(profile: &MpiProfile, late: u32) -> Option<u32> {
     let all: u128 = times.iter().map(|(_, time)| time).sum();
     let (rank, most) = times.into_iter().max_by_key(|(_, time)| *time)?;
     (profile.ranks.len() > 2 && most > all - all / SMALL).then_some(rank)
+}
+
+/// The same if this is all that is waited for the rank, in ns: by an event log waits of other ranks may begin in it, too.
+pub(super) fn only_waiting_for(profile: &MpiProfile, late: u32, time: u128) -> Option<u32> {
+    /// A small part is less than one of so many.
+    const SMALL: u128 = 50;
+    let waits = profile.ranks.iter().flat_map(waited_for_others);
+    let all: u128 = waits.filter(|(of, _)| *of == late).map(|(_, blame)| blame.time()).sum();
+    only_waiting(profile, late).filter(|_| time <= all + all / SMALL)
 }
 
 /// That another rank computes longest, if it does so longer than the others: what MPI has begun may not go on meanwhile.

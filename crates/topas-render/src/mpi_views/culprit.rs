@@ -301,7 +301,7 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
         Charge::Late(last) => {
             let reason = ReasonOfWaits::of(profile, last, blame, &profile.ranks);
             let why = mostly_in(profile, paths, last, reason);
-            let who = alike::only_waiting(profile, last);
+            let who = alike::only_waiting_for(profile, last, blame.time());
             let who = who
                 .map_or_else(|| "The others wait".to_owned(), |rank| format!("Rank {rank} waits"));
             waits =
@@ -452,8 +452,10 @@ fn turns(profile: &MpiProfile, all: &[(u32, Blame)], waited: u128) -> String {
     /// Ranks that are named.
     const NAMED: usize = 4;
     let callers = CallersTime::of(profile);
+    // A log tells in which rank a wait begins, which need not be the one that was waited for.
+    let what = if profile.logged.is_some() { "begin in" } else { "for" };
     let one =
-        |(rank, blame): &(u32, Blame)| format!("{} s for rank {rank}", seconds(blame.time(), 3));
+        |(rank, blame): &(u32, Blame)| format!("{} s {what} rank {rank}", seconds(blame.time(), 3));
     let mut words: Vec<String> = all.iter().take(NAMED).map(one).collect();
     if all.len() > NAMED {
         words.push("less for others".to_owned());

@@ -9,9 +9,9 @@ use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
-    Calibration, CalibrationError, LoggedDelays, MpiProfile, Origin, SpoolReading, Timeline,
-    TraceLog, data_file_beside, is_event_log, is_spool, own_uid, read_profiles, read_spool,
-    read_spool_files, trace_files,
+    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, Timeline, TraceLog,
+    data_file_beside, is_event_log, is_spool, own_uid, read_profiles, read_spool, read_spool_files,
+    trace_files,
 };
 use topas_terminal::Progress;
 
@@ -90,9 +90,9 @@ impl<'a> MpiInput<'a> {
         found
     }
 
-    /// In which ranks the waits of a launch begin, by its event log beside the files that were named. None if there is none,
-    /// if that takes long, or if it does not tell.
-    pub fn logged(&self, profile: &MpiProfile) -> Option<LoggedDelays> {
+    /// A profile with what its event log beside the files that were named tells of where waits begin. None if there is none, or
+    /// if that takes long.
+    pub fn followed(&self, profile: &MpiProfile) -> Option<MpiProfile> {
         /// Largest logs that are read for a sentence, in B: of some ten million calls
         const MOST_READ: u64 = 64_000_000;
         if !profile.total.waits.measured || profile.origin == Origin::Live {
@@ -106,7 +106,9 @@ impl<'a> MpiInput<'a> {
         }
         let id = String::from_utf8_lossy(&profile.facts.id);
         let timeline = read_timeline(self.args, &logs, &id).ok()??;
-        LoggedDelays::of(&timeline, profile)
+        let mut followed = profile.clone();
+        followed.follow(&timeline);
+        Some(followed)
     }
 
     /// The command that replays the event log of a launch beside the files that were named; None if none is there.

@@ -39,12 +39,11 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         Some(at) => Some(picked.at(at).ok_or_else(|| no_subtotal(picked, at))?),
     };
     let asked = args.mpi.views();
-    let logged = match &subtotal {
-        None if asks_for_culprit(&asked) => input.logged(picked),
+    let followed = match &subtotal {
+        None if asks_for_culprit(&asked) => input.followed(picked),
         _ => None,
     };
-    let known = logged.map(|logged| MpiProfile { logged: Some(logged), ..picked.clone() });
-    let profile = subtotal.as_ref().or(known.as_ref()).unwrap_or(picked);
+    let profile = subtotal.as_ref().or(followed.as_ref()).unwrap_or(picked);
     // A page without views that are asked for has all of them.
     let is_of_all = args.html.is_some() && asked.is_empty();
     let has_costs = args.mpi.calibration.is_some() || is_of_all || asked.contains(&View::Routines);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_mpi_data::{
-    LoggedDelays, MpiProfile, NumberedWorld, Timeline, data_file_beside, first_world,
-    processors_of, read_launch_profiles, read_profiles, world_links, worlds_started_by,
+    MpiProfile, NumberedWorld, Timeline, data_file_beside, first_world, processors_of,
+    read_launch_profiles, read_profiles, world_links, worlds_started_by,
 };
 use topas_render::mpi_views::{PathViews, crowded_node, starter, starters_in_words};
 use topas_render::timeline::PageWorld;
@@ -65,7 +65,7 @@ impl RunWorlds {
         if let [world] = &self.worlds[..]
             && let Some(profile) = self.profiles.get_mut(world.profile)
         {
-            profile.logged = LoggedDelays::of(timeline, profile);
+            profile.follow(timeline);
         }
     }
 
