@@ -162,6 +162,15 @@ pub fn waited_for_others(rank: &MpiRank) -> impl Iterator<Item = (u32, Blame)> {
     rank.sums.waits.with_sleep().into_iter().filter(move |(peer, _)| *peer != own)
 }
 
+/// What all others waited for a rank, as [`waited_for_others`] tells it of each.
+pub fn waited_for_rank(profile: &MpiProfile, rank: u32) -> Blame {
+    let waits = profile.ranks.iter().flat_map(waited_for_others);
+    waits.filter(|(of, _)| *of == rank).fold(Blame::default(), |mut all, (_, blame)| {
+        all.add(&blame);
+        all
+    })
+}
+
 /// What a rank computes, in ns, as far as anybody knows: its time outside of MPI without that in which it slept between
 /// calls that asked in vain, and the way from one call that asks to the next.
 pub fn computed(sums: &MpiSums) -> u128 {

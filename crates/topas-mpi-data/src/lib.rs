@@ -56,7 +56,7 @@ pub use delay::{
     DelayBeginning, DelayOrigins, between_questions, compute_as_long, computed, computing,
     delay_origin, far_ahead, has_one_caller, is_longer, leading, on_the_way_to_ask,
     others_wait_longer, own_waits, seems_to_begin, take_turns, waited_for_itself,
-    waited_for_others,
+    waited_for_others, waited_for_rank,
 };
 pub use efficiency::{
     CallersTime, Efficiency, NoEfficiency, Ratio, computes_unseen, efficiency, outside_of_rank,

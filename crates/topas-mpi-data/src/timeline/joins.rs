@@ -28,19 +28,19 @@ pub(super) fn joins(waits: &[RowWait], processes: &[usize]) -> Vec<RowWait> {
         waits.get(first..end).unwrap_or_default()
     };
     let spans = |row: u32| Spans::of(of_row(row).iter().map(|wait| (wait.from, wait.to)));
-    let has_others = |row: usize| {
+    let of_process = |row: usize| {
         let rows = processes.get(row).and_then(|process| rows_of.get(*process));
-        rows.is_some_and(|rows| rows.len() > 1)
+        rows.map_or(&[][..], Vec::as_slice)
     };
     // Of rows that have no others nothing is asked.
-    let own: Vec<Option<Spans>> =
-        (0..processes.len()).map(|row| has_others(row).then(|| spans(row as u32))).collect();
+    let own: Vec<Option<Spans>> = (0..processes.len())
+        .map(|row| (of_process(row).len() > 1).then(|| spans(row as u32)))
+        .collect();
     let mut found = BTreeSet::new();
     for wait in waits.iter().filter(|wait| !wait.is_within) {
         let late = wait.partner;
         let Some(Some(spans)) = own.get(late as usize) else { continue };
-        let rows = processes.get(late as usize).and_then(|process| rows_of.get(*process));
-        for other in rows.into_iter().flatten().filter(|other| **other != late) {
+        for other in of_process(late as usize).iter().filter(|other| **other != late) {
             let before = of_row(*other);
             let before = &before[..before.partition_point(|of| of.to < wait.to)];
             let Some(served) = before.last().filter(|of| !of.is_within) else { continue };

@@ -2,7 +2,7 @@
 
 use topas_mpi_data::{
     Blame, MpiProfile, compute_as_long, computed, computing, has_one_caller, is_longer,
-    unmeasured_ranks, waited_for_others,
+    unmeasured_ranks, waited_for_others, waited_for_rank,
 };
 
 use super::standing::rank_words;
@@ -89,8 +89,7 @@ pub(super) fn only_waiting(profile: &MpiProfile, late: u32) -> Option<u32> {
 pub(super) fn only_waiting_for(profile: &MpiProfile, late: u32, time: u128) -> Option<u32> {
     /// A small part is less than one of so many.
     const SMALL: u128 = 50;
-    let waits = profile.ranks.iter().flat_map(waited_for_others);
-    let all: u128 = waits.filter(|(of, _)| *of == late).map(|(_, blame)| blame.time()).sum();
+    let all = waited_for_rank(profile, late).time();
     only_waiting(profile, late).filter(|_| time <= all + all / SMALL)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use topas_mpi_data::{
     Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, Routines, delayed_before_end,
-    waited_for_others,
+    waited_for_others, waited_for_rank,
 };
 
 use super::callers::caller;
@@ -138,9 +138,9 @@ pub fn where_waited(
     /// Of a kind, ranks wait for the rank at least for one part in so many of all waits of the kind.
     const LEAST: u128 = 20;
     let of_kind = |blame: &Blame| kind.map_or(blame.time(), |kind| kind.time(blame));
-    let waits = || profile.ranks.iter().flat_map(waited_for_others);
-    let all: u128 = waits().map(|(_, blame)| of_kind(&blame)).sum();
-    let its: u128 = waits().filter(|(of, _)| *of == rank).map(|(_, blame)| of_kind(&blame)).sum();
+    let waits = profile.ranks.iter().flat_map(waited_for_others);
+    let all: u128 = waits.map(|(_, blame)| of_kind(&blame)).sum();
+    let its = of_kind(&waited_for_rank(profile, rank));
     // What begins in it may be waited for others alone.
     if kind.is_some() && its * LEAST < all {
         return None;
@@ -181,9 +181,7 @@ fn also_there(
 
 /// A rank, and the tenth of all that is waited for it, also asleep between calls that ask, in ns: a second place has more.
 fn worth_a_place(profile: &MpiProfile, rank: u32) -> (u32, u128) {
-    let waits = profile.ranks.iter().flat_map(waited_for_others);
-    let all: u128 = waits.filter(|(of, _)| *of == rank).map(|(_, blame)| blame.time()).sum();
-    (rank, all / 10)
+    (rank, waited_for_rank(profile, rank).time() / 10)
 }
 
 /// The same, in calls of a routine, and where else they wait nearly as long, of the kind `also` or of all.
