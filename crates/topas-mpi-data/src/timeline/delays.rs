@@ -4,7 +4,9 @@
 //! between, or because it waited itself. The wait is shared out among what it computed longer and its own waits, and what
 //! falls to one of these is shared out in the same way. The idea is that of Böhme, Geimer, Wolf and Arnold, "Identifying
 //! the root causes of wait states in large-scale parallel applications" (ICPP 2010). What both computed is nobody's
-//! delay: of two ranks that compute alike, the one which comes late because of a third is not late itself.
+//! delay: of two ranks that compute alike, the one which comes late because of a third is not late itself. Nor is what
+//! both know of the time of a third: who waits for a rank that came late because of a message of its own, or of one that
+//! both waited for, waits for what came behind that message.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +20,12 @@ pub const SECOND_RANK: f64 = 0.15;
 
 /// Most waits of a row that are looked at for the last meeting of two rows.
 const MOST_LOOKED_AT: usize = 64;
+
+/// Most of these that are looked at for a third row for which both waited.
+const MOST_THIRDS: usize = 8;
+
+/// Most rows whose part in what is handed on to a wait is known: the others are taken for the row that waits there.
+const MOST_ORIGINS: usize = 4;
 
 /// Most waits to which a delay is handed on: the last ones before the meeting.
 const MOST_PARTS: usize = 1024;
@@ -123,43 +131,83 @@ impl Delays {
         order.sort_unstable_by_key(|number| std::cmp::Reverse((self.waits[*number].to, *number)));
         let rows: Vec<WaitsOfRow<'_>> =
             (0..self.caused.len() as u32).map(|row| WaitsOfRow::of(row, &self.waits)).collect();
-        let cost = |wait: &RowWait| {
-            let mut cost = TimeByKind::default();
-            if let Some(own) = cost.get_mut(wait.kind as usize).filter(|_| !wait.is_within) {
-                *own = wait.to - wait.from;
-            }
-            cost
-        };
-        let mut costs: Vec<TimeByKind> = self.waits.iter().map(cost).collect();
+        let mut handed_on: Vec<Vec<HandedOn>> = Vec::new();
+        handed_on.resize_with(self.waits.len(), Vec::new);
         let mut parts = Vec::new();
         for number in order {
             let wait = &self.waits[number];
+            let mut costs = std::mem::take(&mut handed_on[number]);
             let Some(late) = rows.get(wait.partner as usize) else { continue };
-            let mut rest = costs[number];
-            let whole = rest;
-            let all = late.reasons(&rows[wait.row as usize], wait, &mut parts);
-            for (other, part) in parts.drain(..) {
-                for ((to, rest), whole) in costs[other].iter_mut().zip(&mut rest).zip(whole) {
-                    let handed_on = (u128::from(whole) * u128::from(part) / u128::from(all)) as u64;
-                    *to += handed_on;
-                    *rest -= handed_on;
+            if !wait.is_within {
+                let mut times = TimeByKind::default();
+                if let Some(own) = times.get_mut(wait.kind as usize) {
+                    *own = wait.to - wait.from;
                 }
+                add_cost(&mut costs, wait.row, wait.row, &times);
             }
-            let caused = rest.iter().sum::<u64>();
-            if caused > 0 {
-                self.caused[wait.partner as usize] += caused;
-                let RowWait { row, partner, path, kind, .. } = *wait;
-                let place = DelayPlace { late: partner, waiting: row, path, kind };
-                let sums = self.places.entry(place).or_default();
-                sums.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += rest);
+            let waiting = &rows[wait.row as usize];
+            let met = late.met_before(waiting, wait);
+            let met_origin = |cost: &HandedOn| {
+                let other = (cost.origin != wait.row).then(|| &rows[cost.origin as usize]);
+                let met_other = other.and_then(|other| late.met(other, wait.to, wait.to));
+                met_other.map_or(met, |later| later.max(met))
+            };
+            let mut since: Vec<(u64, HandedOn)> =
+                costs.into_iter().map(|cost| (met_origin(&cost), cost)).collect();
+            since.sort_unstable_by_key(|(met, cost)| (*met, cost.origin));
+            for alike in since.chunk_by_mut(|one, next| one.0 == next.0) {
+                let Some((met, _)) = alike.first() else { continue };
+                let all = late.reasons(waiting, wait, *met, &mut parts);
+                let wholes: Vec<TimeByKind> = alike.iter().map(|(_, cost)| cost.times).collect();
+                for (other, part) in parts.drain(..) {
+                    let row = self.waits[other].row;
+                    for ((_, cost), whole) in alike.iter_mut().zip(&wholes) {
+                        let share =
+                            |time: u64| u128::from(time) * u128::from(part) / u128::from(all);
+                        let times = whole.map(|time| share(time) as u64);
+                        cost.times.iter_mut().zip(times).for_each(|(rest, time)| *rest -= time);
+                        add_cost(&mut handed_on[other], row, cost.origin, &times);
+                    }
+                }
+                for (_, HandedOn { times: rest, .. }) in alike {
+                    let caused = rest.iter().sum::<u64>();
+                    if caused > 0 {
+                        self.caused[wait.partner as usize] += caused;
+                        let RowWait { row, partner, path, kind, .. } = *wait;
+                        let place = DelayPlace { late: partner, waiting: row, path, kind };
+                        let sums = self.places.entry(place).or_default();
+                        sums.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += *rest);
+                    }
+                }
             }
         }
         self.waits.retain(|wait| wait.to > moment && !wait.is_join);
     }
 }
 
+/// What is handed on to a wait.
+struct HandedOn {
+    /// The row that waits in the end
+    origin: u32,
+    times: TimeByKind,
+}
+
+/// Adds what the row `origin` waits in the end because of a wait of `row`, to the costs of that.
+fn add_cost(costs: &mut Vec<HandedOn>, row: u32, origin: u32, times: &TimeByKind) {
+    if times.iter().all(|time| *time == 0) {
+        return;
+    }
+    let is_known = costs.len() < MOST_ORIGINS || costs.iter().any(|cost| cost.origin == origin);
+    let origin = if is_known { origin } else { row };
+    match costs.iter_mut().find(|cost| cost.origin == origin) {
+        Some(cost) => cost.times.iter_mut().zip(times).for_each(|(sum, time)| *sum += time),
+        None => costs.push(HandedOn { origin, times: *times }),
+    }
+}
+
 /// The waits of a row in their order.
 struct WaitsOfRow<'w> {
+    row: u32,
     /// The number of the first one among all waits
     first: usize,
     waits: &'w [RowWait],
@@ -171,21 +219,22 @@ impl<'w> WaitsOfRow<'w> {
         let first = all.partition_point(|wait| wait.row < row);
         let end = all.partition_point(|wait| wait.row <= row);
         let waits = &all[first..end];
-        WaitsOfRow { first, waits, spans: Spans::of(waits.iter().map(|wait| (wait.from, wait.to))) }
+        let spans = Spans::of(waits.iter().map(|wait| (wait.from, wait.to)));
+        WaitsOfRow { row, first, waits, spans }
     }
 
-    /// Why this row came late to a row that waited for it: `parts` gets its own waits since the two met, by their number
+    /// Why this row came late to a row that waited for it, since the two met: `parts` gets its own waits by their number
     /// among all, in ns, and the answer is their sum and how much longer this row computed since then, in ns.
     fn reasons(
         &self,
         waiting: &WaitsOfRow<'_>,
         wait: &RowWait,
+        met: u64,
         parts: &mut Vec<(usize, u64)>,
     ) -> u64 {
-        // Who joins a thread has met it when it began to wait.
-        let met = if wait.is_join { wait.from } else { self.met(waiting, wait) };
-        let computed =
-            |row: &WaitsOfRow<'_>, until: u64| (until - met) - row.spans.between(met, until);
+        let computed = |row: &WaitsOfRow<'_>, until: u64| {
+            until.saturating_sub(met).saturating_sub(row.spans.between(met, until))
+        };
         let mut all = computed(self, wait.to).saturating_sub(computed(waiting, wait.from));
         for (number, part) in self.spans.parts(met, wait.to).take(MOST_PARTS) {
             // Where clocks disagree, a wait may seem to end later than another one that it made.
@@ -197,30 +246,47 @@ impl<'w> WaitsOfRow<'w> {
         all
     }
 
-    /// When this row and one that waits for it met last before: one waited for the other, or both for a third in the same
-    /// call. Where that is too long ago, a moment since then, and the begin of the wait where nothing is known before.
-    fn met(&self, waiting: &WaitsOfRow<'_>, wait: &RowWait) -> u64 {
-        let looked_at = waiting.before(wait.from);
-        let by_waiting = looked_at.iter().rev().find(|other| {
-            other.partner == wait.partner || self.waits_until(other.to, other.partner)
-        });
-        let by_this = self.before(wait.from).iter().rev().find(|own| own.partner == wait.row);
-        let met = by_waiting.into_iter().chain(by_this).map(|met| met.to).max();
-        let met = met.or_else(|| looked_at.first().map(|oldest| oldest.to));
+    /// When this row and one that waits for it met last before. Where that is too long ago, a moment since then, and the
+    /// begin of the wait where nothing is known before.
+    fn met_before(&self, waiting: &WaitsOfRow<'_>, wait: &RowWait) -> u64 {
+        // Who joins a thread has met it when it began to wait.
+        if wait.is_join {
+            return wait.from;
+        }
+        let oldest = || waiting.before(wait.from).first().map(|oldest| oldest.to);
+        let met = self.met(waiting, wait.to, wait.from + 1).or_else(oldest);
         // Where clocks disagree, ends of waits are not in the order of their begins.
         met.map_or(wait.from, |met| met.min(wait.from))
     }
 
-    /// Some of the waits that ended until a moment: the last ones.
-    fn before(&self, moment: u64) -> &[RowWait] {
-        let end = self.waits.partition_point(|wait| wait.to <= moment);
-        &self.waits[end.saturating_sub(MOST_LOOKED_AT)..end]
+    /// The last moment until which this row and another one have the same past: one waited for the other, or both
+    /// for a third, which told them of itself until the earlier of these. Looked at are waits that ended before a moment,
+    /// this row's and the other's.
+    fn met(&self, other: &WaitsOfRow<'_>, own_end: u64, other_end: u64) -> Option<u64> {
+        let (own, others) = (self.before(own_end), other.before(other_end));
+        let by_own = own.iter().rev().find(|own| own.partner == other.row && own.to < other_end);
+        let mut met = by_own.map(|own| own.to);
+        for (looked_at, wait) in others.iter().rev().enumerate() {
+            let is_later = |to: u64| met.is_none_or(|met| to > met);
+            if !is_later(wait.to) {
+                break;
+            }
+            if wait.partner == self.row {
+                return Some(wait.to);
+            }
+            if looked_at < MOST_THIRDS {
+                let own = own.iter().rev().take(MOST_THIRDS).take_while(|own| is_later(own.to));
+                let third = own.clone().find(|own| own.partner == wait.partner);
+                met = met.max(third.map(|own| own.to.min(wait.to)));
+            }
+        }
+        met
     }
 
-    /// Whether this row waited for a row until that came.
-    fn waits_until(&self, came: u64, partner: u32) -> bool {
-        let place = self.waits.partition_point(|wait| wait.to < came);
-        self.waits.get(place).is_some_and(|wait| (wait.to, wait.partner) == (came, partner))
+    /// Some of the waits that ended before a moment: the last ones.
+    fn before(&self, moment: u64) -> &[RowWait] {
+        let end = self.waits.partition_point(|wait| wait.to < moment);
+        &self.waits[end.saturating_sub(MOST_LOOKED_AT)..end]
     }
 }
 
@@ -245,6 +311,38 @@ mod tests {
             }
         }
         assert_eq!(delays.finish().0.iter().sum::<u64>(), sum);
+    }
+
+    /// Waits as (row, from, to, for whom), and what begins in each row.
+    fn begun(rows: usize, waits: &[(u32, u64, u64, u32)]) -> Vec<u64> {
+        let mut delays = Delays::of((0..rows).collect());
+        delays.waits.extend(waits.iter().map(|&(row, from, to, partner)| RowWait {
+            row,
+            from,
+            to,
+            partner,
+            ..RowWait::default()
+        }));
+        delays.finish().0
+    }
+
+    /// Row 1 computes 300 and sends to 0, which computes 150 more and sends to 2; all meet at 450. Row 1 waits there for
+    /// what row 0 computed, though that had waited for row 1 before. So does row 3, which had a message of row 1, too.
+    #[test]
+    fn a_row_does_not_wait_for_what_it_did_itself() {
+        let step = |at: u64| {
+            let ends = [(0, 50, 300, 1), (2, 50, 450, 0), (3, 50, 300, 1)];
+            let meets = [(1, 300, 452, 2), (3, 300, 452, 2), (0, 450, 452, 2)];
+            let waits = [ends, meets].concat();
+            waits
+                .into_iter()
+                .map(move |(row, from, to, partner)| (row, at + from, at + to, partner))
+        };
+        let waits: Vec<_> = step(0).chain(step(452)).collect();
+        let begun = begun(4, &waits);
+        assert_eq!(begun[1], 2 * (250 + 250 + 250));
+        // What row 2 needs to come to the meeting is its own: 2 of each wait there at most.
+        assert!((2 * (150 + 150 + 150)..=2 * (152 + 152 + 152)).contains(&begun[0]), "{begun:?}");
     }
 
     proptest! {
