@@ -44,8 +44,8 @@ pub struct Standstill {
     pub asking: Vec<u32>,
     /// For how long no rank has ended or begun a call, in ns; None if some rank goes on
     pub since: Option<u64>,
-    /// What costs time cannot be told: no rank has gone on for so long that this is a large part of the run, or ranks have
-    /// waited for each other in a circle for so long
+    /// What costs time cannot be told: no rank has gone on, or done anything but ask, for so long that this is a large part
+    /// of the run, or ranks have waited for each other in a circle for so long
     pub hides_costs: bool,
     /// Circles of ranks of which each may wait for the next, and the last for the first
     pub cycles: Vec<Vec<u32>>,
@@ -109,7 +109,10 @@ impl Standstill {
         let is_in_long = |rank: &u32| {
             calls.iter().any(|(of, call)| of == rank && call.time.is_some_and(is_long))
         };
-        let hides_costs = is_lasting || cycles.iter().any(|circle| circle.iter().all(is_in_long));
+        let is_in_circle = cycles.iter().any(|circle| circle.iter().all(is_in_long));
+        // Who only asks, while all others wait, computes nothing that could be spread.
+        let all_wait = || running().all(|of| is_in_long(&of.rank) || asking.contains(&of.rank));
+        let hides_costs = is_lasting || is_in_circle || !asking.is_empty() && all_wait();
         Some(Standstill {
             calls,
             outside,

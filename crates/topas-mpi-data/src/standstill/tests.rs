@@ -102,6 +102,12 @@ fn a_rank_that_goes_on_makes_it_no_standstill() {
     let told = [at("Recv", Some(1), 20), at("Recv", Some(0), 20), outside(0), outside(0)];
     let found = Standstill::of(&profile(&told, 21)).expect("a circle");
     assert_eq!((found.since, found.cycles, found.hides_costs), (None, vec![vec![0, 1]], true));
+    // One that only asks computes nothing that could be spread.
+    let mut polls = profile(&[at("Recv", Some(1), 20), outside(0)], 21);
+    let last = LastSign { routine: polls.routines.number("Iprobe"), ..LastSign::default() };
+    polls.ranks[1].last = Some(LastSign { quiet: Some(0), ..last });
+    let found = Standstill::of(&polls).expect("a long call");
+    assert_eq!((found.since, found.asking, found.hides_costs), (None, vec![1], true));
     // A short call of a long run is nothing.
     let told = [at("Recv", Some(1), 3), outside(0)];
     assert_eq!(Standstill::of(&profile(&told, 100)), None);
