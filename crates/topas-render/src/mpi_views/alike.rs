@@ -59,6 +59,16 @@ pub(super) fn not_told_apart(
     })
 }
 
+/// That sums cannot tell which thread of a rank waits, where waits are followed through ranks of which one thread makes
+/// nearly all the time of calls: another one may be late in a short call.
+pub(super) fn threads_not_told_apart(profile: &MpiProfile) -> Option<String> {
+    let is_told = profile.logged.is_some() || profile.is_log_silent;
+    (!is_told && profile.total.threads > 1 && has_one_caller(profile)).then(|| {
+        "The sums of a run do not tell which thread of a rank waits; an event log of the whole run does: topas-run --mpi=log,waits."
+            .to_owned()
+    })
+}
+
 /// How many of some ranks compute more than a twentieth longer than this one.
 fn longer(profile: &MpiProfile, rank: u32, others: &[u32]) -> usize {
     let time = |rank: u32| {

@@ -335,7 +335,8 @@ fn charge(profile: &MpiProfile, paths: Option<&PathViews>, waited: u128) -> Opti
     let is_one_of_many = alike::collecting(profile, rank).is_some();
     let second =
         (!is_one_of_many).then(|| second(profile, paths, &origins, rank, waited)).flatten();
-    let hint = alike::not_told_apart(profile, rank, &all, second.is_some());
+    let of_threads = || begins.as_ref().and_then(|_| alike::threads_not_told_apart(profile));
+    let hint = alike::not_told_apart(profile, rank, &all, second.is_some()).or_else(of_threads);
     Some(Said::Charged(ChargedRank {
         rank,
         kind: reason.kind,

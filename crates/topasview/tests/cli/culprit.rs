@@ -270,6 +270,8 @@ fn delays_of_ranks_of_several_threads_are_said_not_to_be_followed() {
     let text = words(&shown(&one_calls, &["--mpi"]));
     let told = "Of 4.125 s that the ranks wait for each other, 6.88% of the time of all threads, 4.124 s begin in it, followed";
     assert!(text.contains(told) && !text.contains("not followed"), "{text}");
+    let which = "The sums of a run do not tell which thread of a rank waits";
+    assert!(text.contains(which) && !words(&first_lines(&ranks)).contains(which), "{text}");
 }
 
 #[test]
