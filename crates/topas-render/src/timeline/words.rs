@@ -192,9 +192,10 @@ fn waiting(timeline: &Timeline<'_>) -> Option<String> {
         if timeline.untold > 0 || known < all { "As far as the log tells, the" } else { "The" };
     // What worlds wait for each other may be much more.
     let whose = if timeline.worlds.len() > 1 { "others of their own world" } else { "each other" };
+    let of = if timeline.rows.len() > timeline.processes.len() { "threads" } else { "ranks" };
     (waits > 0).then(|| {
         format!(
-            "{told} ranks waited for {whose} for {} s, {} % of the time of all ranks{unended}",
+            "{told} ranks waited for {whose} for {} s, {} % of the time of all {of}{unended}",
             seconds(timeline, waits),
             percent(waits, all)
         )
