@@ -155,30 +155,30 @@ impl Delays {
             let mut since: Vec<(u64, HandedOn)> =
                 costs.into_iter().map(|cost| (met_origin(&cost), cost)).collect();
             since.sort_unstable_by_key(|(met, cost)| (*met, cost.origin));
+            // To rows that have met the late one at the same moment it comes late for the same reasons.
             for alike in since.chunk_by_mut(|one, next| one.0 == next.0) {
                 let Some((met, _)) = alike.first() else { continue };
                 let all = late.reasons(waiting, wait, *met, &mut parts);
-                let wholes: Vec<TimeByKind> = alike.iter().map(|(_, cost)| cost.times).collect();
-                for (other, part) in parts.drain(..) {
-                    let row = self.waits[other].row;
-                    for ((_, cost), whole) in alike.iter_mut().zip(&wholes) {
+                for (_, cost) in alike {
+                    let mut rest = cost.times;
+                    for (other, part) in &parts {
                         let share =
-                            |time: u64| u128::from(time) * u128::from(part) / u128::from(all);
-                        let times = whole.map(|time| share(time) as u64);
-                        cost.times.iter_mut().zip(times).for_each(|(rest, time)| *rest -= time);
-                        add_cost(&mut handed_on[other], row, cost.origin, &times);
+                            |time: u64| u128::from(time) * u128::from(*part) / u128::from(all);
+                        let times = cost.times.map(|time| share(time) as u64);
+                        rest.iter_mut().zip(times).for_each(|(rest, time)| *rest -= time);
+                        let row = self.waits[*other].row;
+                        add_cost(&mut handed_on[*other], row, cost.origin, &times);
                     }
-                }
-                for (_, HandedOn { times: rest, .. }) in alike {
                     let caused = rest.iter().sum::<u64>();
                     if caused > 0 {
                         self.caused[wait.partner as usize] += caused;
                         let RowWait { row, partner, path, kind, .. } = *wait;
                         let place = DelayPlace { late: partner, waiting: row, path, kind };
                         let sums = self.places.entry(place).or_default();
-                        sums.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += *rest);
+                        sums.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += rest);
                     }
                 }
+                parts.clear();
             }
         }
         self.waits.retain(|wait| wait.to > moment && !wait.is_join);
@@ -192,7 +192,7 @@ struct HandedOn {
     times: TimeByKind,
 }
 
-/// Adds what the row `origin` waits in the end because of a wait of `row`, to the costs of that.
+/// Adds what the row `origin` waits in the end because of a wait of `row` to the costs of that wait.
 fn add_cost(costs: &mut Vec<HandedOn>, row: u32, origin: u32, times: &TimeByKind) {
     if times.iter().all(|time| *time == 0) {
         return;
