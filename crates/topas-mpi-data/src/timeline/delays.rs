@@ -133,7 +133,7 @@ impl Delays {
             (0..self.caused.len() as u32).map(|row| WaitsOfRow::of(row, &self.waits)).collect();
         let mut handed_on: Vec<Vec<HandedOn>> = Vec::new();
         handed_on.resize_with(self.waits.len(), Vec::new);
-        let mut parts = Vec::new();
+        let (mut parts, mut since) = (Vec::new(), Vec::<(u64, HandedOn)>::new());
         for number in order {
             let wait = &self.waits[number];
             let mut costs = std::mem::take(&mut handed_on[number]);
@@ -152,11 +152,11 @@ impl Delays {
                 let met_other = other.and_then(|other| late.met(other, wait.to, wait.to));
                 met_other.map_or(met, |later| later.max(met))
             };
-            let mut since: Vec<(u64, HandedOn)> =
-                costs.into_iter().map(|cost| (met_origin(&cost), cost)).collect();
+            since.clear();
+            since.extend(costs.into_iter().map(|cost| (met_origin(&cost), cost)));
             since.sort_unstable_by_key(|(met, cost)| (*met, cost.origin));
             // To rows that have met the late one at the same moment it comes late for the same reasons.
-            for alike in since.chunk_by_mut(|one, next| one.0 == next.0) {
+            for alike in since.chunk_by(|one, next| one.0 == next.0) {
                 let Some((met, _)) = alike.first() else { continue };
                 let all = late.reasons(waiting, wait, *met, &mut parts);
                 for (_, cost) in alike {
@@ -275,8 +275,8 @@ impl<'w> WaitsOfRow<'w> {
                 return Some(wait.to);
             }
             if looked_at < MOST_THIRDS {
-                let own = own.iter().rev().take(MOST_THIRDS).take_while(|own| is_later(own.to));
-                let third = own.clone().find(|own| own.partner == wait.partner);
+                let mut own = own.iter().rev().take(MOST_THIRDS).take_while(|own| is_later(own.to));
+                let third = own.find(|own| own.partner == wait.partner);
                 met = met.max(third.map(|own| own.to.min(wait.to)));
             }
         }

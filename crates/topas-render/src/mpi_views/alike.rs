@@ -45,27 +45,25 @@ pub(super) fn not_told_apart(
     all: &[(u32, Blame)],
     has_second: bool,
 ) -> Option<String> {
-    if profile.logged.is_some() || profile.is_log_silent || !has_one_caller(profile) {
-        return None;
-    }
     let of =
         |rank: u32| all.iter().find(|(other, _)| *other == rank).map_or(0, |(_, its)| its.time());
     let is_like = |other: &u32| 2 * of(*other) >= of(rank).max(1);
-    let is_told = as_long(profile, rank).is_some();
-    let is_like_another = || is_told && compute_as_long(profile, rank).iter().any(is_like);
-    (has_second || is_like_another()).then(|| {
-        "The sums of a run do not tell which of them is late where; an event log of the whole run does: topas-run --mpi=log,waits."
-            .to_owned()
-    })
+    let is_like_another =
+        || as_long(profile, rank).is_some() && compute_as_long(profile, rank).iter().any(is_like);
+    log_tells(profile, "which of them is late where").filter(|_| has_second || is_like_another())
 }
 
 /// That sums cannot tell which thread of a rank waits, where waits are followed through ranks of which one thread makes
 /// nearly all the time of calls: another one may be late in a short call.
 pub(super) fn threads_not_told_apart(profile: &MpiProfile) -> Option<String> {
-    let is_told = profile.logged.is_some() || profile.is_log_silent;
-    (!is_told && profile.total.threads > 1 && has_one_caller(profile)).then(|| {
-        "The sums of a run do not tell which thread of a rank waits; an event log of the whole run does: topas-run --mpi=log,waits."
-            .to_owned()
+    log_tells(profile, "which thread of a rank waits").filter(|_| profile.total.threads > 1)
+}
+
+/// That an event log tells what the sums of a run do not, where these are followed and there is no log yet.
+fn log_tells(profile: &MpiProfile, what: &str) -> Option<String> {
+    let has_log = profile.logged.is_some() || profile.is_log_silent;
+    (!has_log && has_one_caller(profile)).then(|| {
+        format!("The sums of a run do not tell {what}; an event log of the whole run does: topas-run --mpi=log,waits.")
     })
 }
 
